@@ -1,0 +1,252 @@
+"""Large expressions, computed a few rows at a time: the one optimisation here that puts work off.
+
+The framework is complete without this file. With it, operations on large tensors wait until somebody looks at the
+elements. By then a whole expression is known, such as a GELU, a layer norm or a softmax, and it is computed in blocks of
+rows (of the first dim) that stay in the processor's cache. Only the inputs of the expression are kept for backward,
+which computes each block again and goes back through it in the ordinary way.
+
+An operation can wait if each row of its result needs only the same row of its arguments (`Function.rowwise_shape`): all
+that work element by element, and reductions over any dim but the first. Everything else sees finished arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import weakref
+from typing import Any, NamedTuple
+
+from . import autodiff
+from .autodiff import Function, Step, run_backward
+from .backend import Array, TensorBackend
+from .operations import Detach
+from .tensor import Shape, Tensor
+
+LARGE = 1 << 18
+"""Elements from which it pays to wait."""
+
+BLOCK = 1 << 16
+"""Elements in a block: 256 KiB of float32."""
+
+LONGEST = 64
+"""Operations in one expression; a longer one is computed in parts."""
+
+
+class Expression:
+    """An operation that waits.
+
+    Attributes:
+        function: the operation.
+        arguments: expressions that wait too, tensors that do not, and whatever is no tensor.
+        shape: of the result.
+        length: how many operations it takes, at most.
+        owner: the tensor that people hold. While it lives its elements may be asked for again, so they will be kept.
+    """
+
+    def __init__(self, function: type[Function], arguments: tuple[Any, ...], shape: Shape) -> None:
+        self.function = function
+        self.arguments = arguments
+        self.shape = shape
+        self.length = 1 + sum(part.length for part in arguments if isinstance(part, Expression))
+        self.owner: weakref.ref[Deferred] | None = None
+
+
+class Deferred(Tensor):
+    """A tensor whose elements are computed when somebody looks at them."""
+
+    def __init__(self, expression: Expression, backend: TensorBackend, requires_grad: bool) -> None:
+        self.expression = expression
+        self.backend = backend
+        self.requires_grad = requires_grad
+        self.grad = None
+        expression.owner = weakref.ref(self)
+
+    @functools.cached_property
+    def finished(self) -> Tensor:
+        """The same tensor, computed."""
+        return compute(self.expression, self.backend)
+
+    @functools.cached_property
+    def array(self) -> Array:  # computed when first asked for, then an attribute like any other
+        """The elements."""
+        return self.finished.array
+
+    @functools.cached_property
+    def step(self) -> Step | None:  # type: ignore[override]  # as for `array`
+        """How it was computed."""
+        return self.finished.step
+
+    @property
+    def shape(self) -> Shape:
+        """The size of each dim."""
+        return self.expression.shape
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    def detach(self) -> Tensor:
+        """The same elements without history, which may wait as well."""
+        if "finished" in self.__dict__:
+            return super().detach()
+        return Deferred(Expression(Detach, (self.expression,), self.shape), self.backend, requires_grad=False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Ask for this tensor's gradient (or no longer); returns itself."""
+        self.step = self.finished.step
+        return super().requires_grad_(requires_grad)
+
+
+def postpone(function: type[Function], inputs: tuple[Any, ...], backend: TensorBackend) -> Tensor | None:
+    """The operation as a tensor that waits; None where it is small or needs other rows, and must be computed at once."""
+    tensors = [value for value in inputs if isinstance(value, Tensor)]
+    if not backend.has_cache_to_spare or not any(value.size >= LARGE or is_waiting(value) for value in tensors):
+        return None
+    shape = function.rowwise_shape(*inputs)
+    if shape is None or shape[0] == 1:
+        return None
+    arguments = tuple(
+        value.expression
+        if isinstance(value, Deferred) and is_waiting(value) and has_rows(value.shape, shape)
+        else value
+        for value in inputs
+    )
+    expression = Expression(function, arguments, shape)
+    if expression.length > LONGEST:
+        expression = Expression(function, inputs, shape)
+    return Deferred(expression, backend, requires_grad=any(value.requires_grad for value in tensors))
+
+
+def is_waiting(tensor: Tensor) -> bool:
+    """Whether the elements are still to be computed."""
+    return isinstance(tensor, Deferred) and "finished" not in tensor.__dict__
+
+
+def has_rows(shape: Shape, whole: Shape) -> bool:
+    """Whether an argument of this shape has a row for each row of the whole; if not, it is the same for all rows."""
+    return len(shape) == len(whole) and shape[0] == whole[0]
+
+
+class Place(int):
+    """The number of an entry of a program, where it stands among arguments."""
+
+
+class Line(NamedTuple):
+    """One operation of a program."""
+
+    function: type[Function]
+    arguments: tuple[Any, ...]
+
+
+class Program:
+    """An expression as entries to go through once: a `Place` among the leaves, or a line whose arguments came before.
+
+    Attributes:
+        entries: in the order of computation; the last one is the result.
+        leaves: the tensors that it starts from, each once.
+        shape: of the result.
+        backend: of the result.
+        rows: how many rows make a block.
+    """
+
+    def __init__(self, expression: Expression, backend: TensorBackend) -> None:
+        self.entries: list[Place | Line] = []
+        self.leaves: list[Tensor] = []
+        self.shape = expression.shape
+        self.backend = backend
+        self.places: dict[int, Place] = {}
+        self.widest = 1
+        self.enter(expression)
+        self.rows = max(1, BLOCK * self.shape[0] // self.widest)
+
+    def argument(self, part: Any) -> Any:
+        """An argument as it stands in a line: the place of an expression or a tensor, anything else as it is."""
+        owner = part.owner and part.owner() if isinstance(part, Expression) else None
+        if owner is not None:
+            part = owner.finished
+        if not isinstance(part, Expression | Tensor):
+            return part
+        return self.places[id(part)] if id(part) in self.places else self.enter(part)
+
+    def enter(self, part: Expression | Tensor) -> Place:
+        """Add an entry, after those that it needs."""
+        if has_rows(part.shape, self.shape):
+            self.widest = max(self.widest, math.prod(part.shape))
+        if isinstance(part, Tensor):
+            entry: Place | Line = Place(len(self.leaves))
+            self.leaves.append(part)
+        else:
+            entry = Line(part.function, tuple(self.argument(value) for value in part.arguments))
+        self.entries.append(entry)
+        self.places[id(part)] = Place(len(self.entries) - 1)
+        return self.places[id(part)]
+
+    def blocks(self) -> list[slice]:
+        """The rows of each block."""
+        return [slice(start, start + self.rows) for start in range(0, self.shape[0], self.rows)]
+
+    def run(self, leaves: list[Tensor]) -> Tensor:
+        """The result from these leaves, or from the same rows of all of them."""
+        values: list[Tensor] = []
+        for entry in self.entries:
+            if isinstance(entry, Place):
+                values.append(leaves[entry])
+            else:
+                arguments = tuple(values[part] if isinstance(part, Place) else part for part in entry.arguments)
+                values.append(entry.function.compute(arguments))
+        return values[-1]
+
+
+class Blocks(Function):
+    """A program as one operation on its leaves."""
+
+    gradients_are_new = True
+
+    @staticmethod
+    def forward(ctx: Step, program: Program, *leaves: Array) -> Array:
+        """Run it on each block."""
+        ctx.save_for_backward(program, leaves)
+        backend = program.backend
+        result = backend.xp.empty(program.shape, dtype=backend.dtype)
+        split = [has_rows(leaf.shape, program.shape) for leaf in leaves]
+        for rows in program.blocks():
+            parts = [Tensor(leaf[rows] if cut else leaf, backend) for leaf, cut in zip(leaves, split, strict=True)]
+            result[rows] = program.run(parts).array
+        return result
+
+    @staticmethod
+    def backward(ctx: Step, grad_output: Array) -> Any:
+        """Run it again on each block, and back through it. Leaves that are the same for all rows collect gradients."""
+        program, leaves = ctx.saved
+        backend = program.backend
+        needs = ctx.needs_input_grad[1:]
+        split = [has_rows(leaf.shape, program.shape) for leaf in leaves]
+        whole = [Tensor(leaf, backend, needed) for leaf, needed in zip(leaves, needs, strict=True)]
+        gradients = [
+            backend.xp.empty(leaf.shape, dtype=backend.dtype) if cut and needed else None
+            for leaf, cut, needed in zip(leaves, split, needs, strict=True)
+        ]
+        for rows in program.blocks():
+            parts = [
+                Tensor(leaf.array[rows], backend, leaf.requires_grad) if cut else leaf
+                for leaf, cut in zip(whole, split, strict=True)
+            ]
+            run_backward(program.run(parts), grad_output[rows])
+            for part, gradient in zip(parts, gradients, strict=True):
+                if gradient is not None:
+                    gradient[rows] = 0 if part.grad is None else part.grad.array
+        collected = [leaf.grad.array if leaf.grad is not None else None for leaf in whole]
+        return None, *[mine if mine is not None else other for mine, other in zip(gradients, collected, strict=True)]
+
+
+def compute(expression: Expression, backend: TensorBackend) -> Tensor:
+    """The finished tensor, with its place in the history."""
+    program = Program(expression, backend)
+    operations = [entry for entry in program.entries if isinstance(entry, Line)]
+    if len(operations) == 1:  # nothing to gain
+        return program.run(program.leaves)
+    return Blocks.compute((program, *program.leaves))
+
+
+autodiff.postponers.append(postpone)

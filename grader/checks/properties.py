@@ -1,0 +1,192 @@
+"""Rules that an answer must obey whatever the numbers are: causality, distributions, factors of dropout."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from grader.case import Answer, Case, Status
+from grader.checks.trial import Broken, Property
+
+Sample: TypeAlias = npt.NDArray[np.float64]
+
+FALSE_ALARM = 1e-10
+"""How often, at most, a right random implementation may break a statistical rule."""
+ROUNDING = 1e-6
+"""Relative error of a few float32 operations: these rules hold for submissions of either precision."""
+
+
+def unchanged_before(position: int, first: int = 0, second: int = 1) -> Property:
+    """Two calls that differ in the token at `position` give bit-identical outputs (B, S, …) before it."""
+
+    def holds(_: Case, answer: Answer) -> Broken | None:
+        a, b = answer.arrays[f"{first}.out"], answer.arrays[f"{second}.out"]
+        moved = np.argwhere(a[:, :position] != b[:, :position])
+        if not len(moved):
+            return None
+        at = tuple(int(i) for i in moved[0])
+        text = f"changing the token at position {position} changes the output at position {at[1]}, which is before it"
+        return Broken(f"{second}.out", text, at)
+
+    return holds
+
+
+def changed_from(position: int, first: int = 0, second: int = 1) -> Property:
+    """… and different outputs at that position and at every later one."""
+
+    def holds(_: Case, answer: Answer) -> Broken | None:
+        a, b = answer.arrays[f"{first}.out"], answer.arrays[f"{second}.out"]
+        same = np.argwhere((a[:, position:] == b[:, position:]).all(axis=tuple(range(2, a.ndim))))
+        if not len(same):
+            return None
+        at = (int(same[0][0]), int(same[0][1]) + position)
+        text = (
+            f"changing the token at position {position} does not change the output at position {at[1]}, which sees it"
+        )
+        return Broken(f"{second}.out", text, at)
+
+    return holds
+
+
+def same_output(first: int, second: int, where: str, keep: npt.NDArray[np.bool_] | None = None) -> Property:
+    """Two calls return bit-identical outputs, in the rows `keep` (B, S) if given; `where` completes the sentence."""
+
+    def holds(_: Case, answer: Answer) -> Broken | None:
+        a, b = answer.arrays[f"{first}.out"], answer.arrays[f"{second}.out"]
+        moved = a != b if keep is None else (a != b) & keep.reshape(keep.shape + (1,) * (a.ndim - keep.ndim))
+        if not moved.any():
+            return None
+        return Broken(f"{second}.out", f"the output changes {where}", tuple(int(i) for i in np.argwhere(moved)[0]))
+
+    return holds
+
+
+def other_output(first: int, second: int, where: str) -> Property:
+    """Two calls return different outputs."""
+
+    def holds(_: Case, answer: Answer) -> Broken | None:
+        if not np.array_equal(answer.arrays[f"{first}.out"], answer.arrays[f"{second}.out"]):
+            return None
+        return Broken(f"{second}.out", f"the output stays exactly the same {where}")
+
+    return holds
+
+
+def input_returned(call: int, name: str, where: str) -> Property:
+    """The output equals the input of that name, bit for bit."""
+
+    def holds(case: Case, answer: Answer) -> Broken | None:
+        given, got = np.asarray(case.calls[call].inputs[name].value), answer.arrays[f"{call}.out"]
+        if given.shape == got.shape and (given == got).all():
+            return None
+        return Broken(f"{call}.out", f"the output is not the input {where}")
+
+    return holds
+
+
+def uniform(parameter: str, bound: float) -> Property:
+    """The parameter's initial values are uniform in ±bound (DKW bound on the empirical distribution)."""
+
+    def holds(_: Case, answer: Answer) -> Broken | None:
+        values = answer.arrays[f"param.{parameter}"].astype(np.float64).ravel()
+        largest = float(np.abs(values).max())
+        seen = (
+            f"{values.size} values between {values.min():.3g} and {values.max():.3g}, uniform in ±{bound:.3g} expected"
+        )
+        if not 0.98 * bound <= largest <= bound * (1 + ROUNDING):  # NaN must not pass
+            return Broken(f"param.{parameter}", seen)
+        if not _farthest(values, lambda v: np.clip((v / bound + 1) / 2, 0, 1)) <= _dkw(values.size):
+            return Broken(f"param.{parameter}", seen + "; the range is right, the distribution is not uniform")
+        return None
+
+    return holds
+
+
+def standard_normal(parameter: str) -> Property:
+    """The parameter's initial values are N(0, 1)."""
+
+    def holds(_: Case, answer: Answer) -> Broken | None:
+        values = answer.arrays[f"param.{parameter}"].astype(np.float64).ravel()
+        if _farthest(values, np.vectorize(lambda v: (1 + math.erf(v / math.sqrt(2))) / 2)) <= _dkw(values.size):
+            return None
+        seen = f"mean {values.mean():.3g}, standard deviation {values.std():.3g}, largest {np.abs(values).max():.3g}"
+        return Broken(f"param.{parameter}", f"{seen}: not a sample of N(0, 1)")
+
+    return holds
+
+
+def constant(parameter: str, value: float) -> Property:
+    """Every initial value is `value`."""
+
+    def holds(_: Case, answer: Answer) -> Broken | None:
+        got = answer.arrays[f"param.{parameter}"]
+        if (got == value).all():
+            return None
+        return Broken(
+            f"param.{parameter}", f"starts at {got.min():.3g} … {got.max():.3g}, expected {value:g} everywhere"
+        )
+
+    return holds
+
+
+def dropped(call: int, name: str, p: float) -> Property:
+    """The output is the input times 0 (with probability p) or 1/(1-p), and so is the gradient times the cotangent."""
+
+    def holds(case: Case, answer: Answer) -> Broken | None:
+        given, got = np.asarray(case.calls[call].inputs[name].value), answer.arrays[f"{call}.out"]
+        if got.shape != given.shape:
+            return Broken(f"{call}.out", f"the output has shape {got.shape}, the input {given.shape}")
+        factors = got / given
+        kept = factors != 0
+        wrong = kept & ~(np.abs(factors - 1 / (1 - p)) <= ROUNDING)
+        if wrong.any():
+            at = tuple(int(i) for i in np.argwhere(wrong)[0])
+            text = (
+                f"with p = {p:g} a kept value is multiplied by {factors[at]:.4g}, expected 1/(1-p) = {1 / (1 - p):.4g}"
+            )
+            return Broken(f"{call}.out", text, at)
+        margin = math.sqrt(math.log(2 / FALSE_ALARM) / (2 * kept.size))  # Hoeffding
+        if not abs(kept.mean() - (1 - p)) <= margin:
+            return Broken(
+                f"{call}.out", f"with p = {p:g} a share of {kept.mean():.3f} is kept, expected about {1 - p:g}"
+            )
+        cotangent, gradient = case.calls[call].cotangent, answer.arrays.get(f"{call}.grad.{name}")
+        if cotangent is not None and (gradient is None or not _close(gradient, cotangent * factors)):
+            return Broken(f"{call}.grad.{name}", "the gradient does not pass through the same mask as the values")
+        return None
+
+    return holds
+
+
+def succeeds(call: int, what: str) -> Property:
+    """The call is accepted."""
+
+    def holds(_: Case, answer: Answer) -> Broken | None:
+        if answer.calls[call].status is Status.OK:
+            return None
+        return Broken(f"{call}.out", f"{what} is refused: {answer.calls[call].trouble.text}")
+
+    return holds
+
+
+def _close(actual: Sample, expected: Sample) -> bool:
+    bound = ROUNDING * (1 + np.abs(expected))
+    return actual.shape == expected.shape and bool((np.abs(actual - expected) <= bound).all())
+
+
+def _farthest(values: Sample, distribution: Callable[[Sample], Sample]) -> float:
+    """Kolmogorov's distance between the sample and a distribution function."""
+    ordered = np.sort(values)
+    expected = distribution(ordered)
+    n = len(ordered)
+    above, below = np.arange(1, n + 1) / n - expected, expected - np.arange(n) / n
+    return float(max(above.max(), below.max()))
+
+
+def _dkw(n: int) -> float:
+    """The distance that a right sample of size n exceeds with probability FALSE_ALARM (Massart 1990, corollary 1)."""
+    return math.sqrt(math.log(2 / FALSE_ALARM) / (2 * n))

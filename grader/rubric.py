@@ -1,0 +1,129 @@
+"""The rubric and the tolerances, read strictly: an unknown key, a missing id or a wrong sum is refused."""
+
+from __future__ import annotations
+
+import hashlib
+from fractions import Fraction
+from importlib import resources
+from typing import Literal, TypeVar
+
+import msgspec
+import yaml
+
+from grader.case import Limits
+from grader.errors import UsageError
+from grader.verdict import Visibility
+
+T = TypeVar("T")
+
+
+class CheckLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One check's line; see the head of rubric.yaml."""
+
+    id: str
+    points: float
+    visibility: Visibility
+    needs: list[str] = []
+    after: list[str] = []
+    tolerance: str = "float64"
+    pending: str = ""
+
+    @property
+    def exact_points(self) -> Fraction:
+        """The points as the decimal that the file shows."""
+        return Fraction(str(self.points))
+
+
+class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One problem of the assignment."""
+
+    id: str
+    title: str
+    checks: list[CheckLine]
+
+
+class LimitsLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one request to the worker may use."""
+
+    wall_s: float
+    cpu_s: int
+    memory_mib: int
+
+
+class RubricFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The file as it stands."""
+
+    schema: Literal["hw3-rubric/1"]
+    max_score: float
+    limits: LimitsLine
+    problems: list[Problem]
+
+
+class Tolerance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Relative errors allowed in one class."""
+
+    outputs: float
+    gradients: float
+
+
+class TolerancesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The file as it stands."""
+
+    schema: Literal["hw3-tolerances/1"]
+    classes: dict[str, Tolerance]
+
+
+class Rubric:
+    """The checks with their points, and the tolerances that they name."""
+
+    def __init__(self, rubric_text: str, tolerances_text: str) -> None:
+        rubric = _read(rubric_text, RubricFile, "rubric.yaml")
+        self.problems = tuple(rubric.problems)
+        self.checks = tuple(line for problem in self.problems for line in problem.checks)
+        self.max_score = Fraction(str(rubric.max_score))
+        self.limits = Limits(rubric.limits.wall_s, rubric.limits.cpu_s, rubric.limits.memory_mib)
+        self.tolerances = _read(tolerances_text, TolerancesFile, "tolerances.yaml").classes
+        self.sha256 = hashlib.sha256((rubric_text + "\0" + tolerances_text).encode()).hexdigest()
+        self._validate()
+
+    def tolerance(self, line: CheckLine) -> Tolerance:
+        """The tolerance class of a check."""
+        return self.tolerances[line.tolerance]
+
+    def _validate(self) -> None:
+        seen: set[str] = set()
+        for line in self.checks:
+            for earlier in (*line.needs, *line.after):
+                if earlier not in seen:
+                    raise UsageError(f"rubric.yaml: {line.id} needs {earlier!r}, which is no check above it")
+            if line.id in seen:
+                raise UsageError(f"rubric.yaml: {line.id} stands twice; a check has one line")
+            if line.points < 0:
+                raise UsageError(f"rubric.yaml: {line.id} has {line.points} points; expected 0 or more")
+            if line.tolerance not in self.tolerances:
+                raise UsageError(
+                    f"rubric.yaml: {line.id} names tolerance {line.tolerance!r}; there are {sorted(self.tolerances)}"
+                )
+            seen.add(line.id)
+        total = sum((line.exact_points for line in self.checks), Fraction(0))
+        if total != self.max_score:
+            raise UsageError(
+                f"rubric.yaml: the checks sum to {float(total)}, max_score says {float(self.max_score)}; make them equal"
+            )
+
+
+def load() -> Rubric:
+    """The rubric that ships with this grader.
+
+    Raises:
+        UsageError: a file is malformed; the message names the file and the place.
+    """
+    here = resources.files("grader")
+    return Rubric(here.joinpath("rubric.yaml").read_text("utf-8"), here.joinpath("tolerances.yaml").read_text("utf-8"))
+
+
+def _read(text: str, kind: type[T], name: str) -> T:
+    try:
+        return msgspec.convert(yaml.safe_load(text), kind)
+    except (msgspec.ValidationError, yaml.YAMLError) as error:
+        raise UsageError(f"{name}: {' '.join(str(error).split())}") from error

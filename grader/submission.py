@@ -1,0 +1,36 @@
+"""A submission: one student's delivered files, as bytes that nothing in the trusted process ever parses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+CANONICAL = ("nn.py", "modules_basic.py", "transformer.py", "translation.py")
+"""The four files that a student fills, in the order in which they build on each other."""
+
+MAX_SOURCE_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What intake found for one student (or group).
+
+    Args:
+        id: unique in the class, safe as a folder name: `[A-Za-z0-9._-]` and letters of any script.
+        members: who hands in; the id itself when the layout names nobody.
+        source: where it came from, relative to the class folder, as text for people.
+        layout: "plain", "notebook", …
+        sha256: of the delivered files (names and contents), for reports and resume.
+        files: path inside the package ("nn.py", "helpers.py") -> source as delivered, UTF-8 or with a coding line.
+        remarks: what was accepted although unusual.
+        problem: why it is ungradable, for its student; "" when it is gradable.
+    """
+
+    id: str
+    members: tuple[str, ...]
+    source: str
+    layout: str
+    sha256: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    problem: str = ""

@@ -1,0 +1,157 @@
+"""What a check came to, and the report made of it: plain data in the very shape of `report.yaml`."""
+
+from __future__ import annotations
+
+import enum
+from fractions import Fraction
+
+import msgspec
+
+SCHEMA = "hw3-report/1"
+
+
+class Verdict(enum.Enum):
+    """What became of one check."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    """An answer came and is wrong."""
+    ERROR = "error"
+    """The student's code raised, or is still a stub."""
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    SKIPPED = "skipped"
+    """Something that this check needs did not pass or does not exist."""
+    PENDING = "pending"
+    """This run could not assess it; its points are not lost."""
+
+
+class Visibility(enum.Enum):
+    """Whether a student can run the like of a check locally."""
+
+    PUBLIC = "public"
+    HIDDEN = "hidden"
+
+
+class Status(enum.Enum):
+    """What became of a submission as a whole."""
+
+    GRADED = "graded"
+    UNGRADABLE = "ungradable"
+    """The submission's own fault, named in `message`."""
+    INFRASTRUCTURE_ERROR = "infrastructure_error"
+    """The grader's or machine's fault: never a zero, to be retried."""
+
+
+class Points(msgspec.Struct, frozen=True, kw_only=True):
+    """A check's points; what counts is `earned + carried_forward`."""
+
+    earned: float
+    available: float
+    carried_forward: float = 0.0
+
+
+class Mismatch(msgspec.Struct, frozen=True, kw_only=True):
+    """Where and by how much an array is wrong; numbers have two significant digits.
+
+    `kind` is one of shape, dtype, finite, value, property; `at` is the first index over tolerance.
+    """
+
+    what: str
+    kind: str
+    max_abs: float | None = None
+    max_rel: float | None = None
+    at: list[int] = []
+    tolerance: float | None = None
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """The named mistake behind a wrong answer."""
+
+    misconception: str
+    match: str
+    hint: str
+
+
+class CheckReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One check of one submission."""
+
+    id: str
+    title: str
+    visibility: Visibility
+    verdict: Verdict
+    points: Points
+    error: Mismatch | None = None
+    diagnosis: Diagnosis | None = None
+    message: str = ""
+    unwritten: bool = False
+    """The stub is still there: not an attempt, and no error to explain."""
+    remarks: list[str] = []
+
+
+class ProblemReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the four problems."""
+
+    id: str
+    title: str
+    score: float
+    max_score: float
+    pending: float
+    checks: list[CheckReport]
+
+
+class SubmissionReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What was received; `files` maps a name to its "sha256:…"."""
+
+    id: str
+    members: list[str]
+    source: str
+    layout: str
+    sha256: str
+    files: dict[str, str]
+
+
+class Environment(msgspec.Struct, frozen=True, kw_only=True):
+    """What a second run must have in common to give the same bytes."""
+
+    grader: str
+    python: str
+    numpy: str
+    torch: str
+    sandbox: str
+    rubric: str
+    seed: str
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """`report.yaml`: the staff's view of one submission."""
+
+    schema: str
+    submission: SubmissionReport
+    status: Status
+    score: float | None
+    max_score: float
+    pending: float
+    problems: list[ProblemReport]
+    needs_review: bool
+    message: str
+    remarks: list[str]
+    environment: Environment
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What the pipeline found for one check, before points: the input of `grader.score`.
+
+    Args:
+        share: of the available points that was earned, 0 … 1.
+        carried: of the available points that was earned against twins with the submission's own lower mistake.
+    """
+
+    verdict: Verdict
+    share: Fraction = Fraction(0)
+    carried: Fraction = Fraction(0)
+    error: Mismatch | None = None
+    diagnosis: Diagnosis | None = None
+    message: str = ""
+    unwritten: bool = False
+    remarks: tuple[str, ...] = ()

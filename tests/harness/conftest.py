@@ -1,0 +1,101 @@
+"""What several tests of the harness share."""
+
+from collections.abc import Callable
+
+import pytest
+
+from grader.rubric import Rubric
+from grader.submission import Submission
+from grader.verdict import (
+    SCHEMA,
+    CheckReport,
+    Environment,
+    Points,
+    ProblemReport,
+    Report,
+    Status,
+    SubmissionReport,
+    Verdict,
+    Visibility,
+)
+
+_HEAD = "schema: hw3-rubric/1\nmax_score: 5\nlimits: {wall_s: 20, cpu_s: 10, memory_mib: 1024}\n"
+ENVIRONMENT = Environment(
+    grader="0.1.0", python="3.11.7", numpy="2.4.6", torch="2.13.0", sandbox="test", rubric="sha256:ab", seed="sha256:cd"
+)
+_TOLERANCES = "schema: hw3-tolerances/1\nclasses: {float64: {outputs: 1.0e-9, gradients: 1.0e-9}}\n"
+
+
+@pytest.fixture
+def make_rubric() -> Callable[..., Rubric]:
+    """Makes a rubric of one problem worth 5 points from check lines in YAML."""
+
+    def make(*lines: str) -> Rubric:
+        checks = "".join(f"      - {line}\n" for line in lines)
+        return Rubric(f"{_HEAD}problems:\n  - id: p1\n    title: T\n    checks:\n{checks}", _TOLERANCES)
+
+    return make
+
+
+@pytest.fixture
+def make_submission() -> Callable[..., Submission]:
+    """Makes a submission of one file; keywords replace its fields."""
+
+    def make(identifier: str = "s001", **fields: object) -> Submission:
+        usual = {"members": (identifier,), "source": f"{identifier}.zip", "layout": "plain", "sha256": "sha256:0f"}
+        return Submission(**{"id": identifier, "files": {"nn.py": b"x = 1\n"}, **usual, **fields})
+
+    return make
+
+
+@pytest.fixture
+def make_check() -> Callable[..., CheckReport]:
+    """Makes a check of 4 points that failed by a value; keywords replace its fields."""
+
+    def make(verdict: Verdict = Verdict.FAILED, **fields: object) -> CheckReport:
+        usual = {
+            "id": "p1.lse.value",
+            "title": "logsumexp over any dimension",
+            "visibility": Visibility.PUBLIC,
+            "points": Points(earned=4.0 if verdict is Verdict.PASSED else 0.0, available=4.0),
+        }
+        return CheckReport(verdict=verdict, **{**usual, **fields})
+
+    return make
+
+
+@pytest.fixture
+def make_report(make_check) -> Callable[..., Report]:
+    """Makes a report of one problem with the checks given, its sums made to fit; keywords replace its fields."""
+
+    def make(identifier: str = "s001", checks: list[CheckReport] | None = None, **fields: object) -> Report:
+        checks = [make_check(Verdict.PASSED)] if checks is None else checks
+        score = sum(check.points.earned + check.points.carried_forward for check in checks)
+        top = sum(check.points.available for check in checks)
+        pending = sum(check.points.available for check in checks if check.verdict is Verdict.PENDING)
+        problem = ProblemReport(
+            id="p1", title="Softmax loss", score=score, max_score=top, pending=pending, checks=checks
+        )
+        usual = {
+            "schema": SCHEMA,
+            "submission": SubmissionReport(
+                id=identifier,
+                members=[identifier],
+                source=f"{identifier}.zip",
+                layout="plain",
+                sha256="sha256:0f",
+                files={"nn.py": "sha256:1e5"},
+            ),
+            "status": Status.GRADED,
+            "score": score,
+            "max_score": top,
+            "pending": pending,
+            "problems": [problem],
+            "needs_review": False,
+            "message": "",
+            "remarks": [],
+            "environment": ENVIRONMENT,
+        }
+        return Report(**{**usual, **fields})
+
+    return make

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -51,6 +52,18 @@ def compare(what: str, actual: Array, expected: Array, tolerance: float, scale: 
 def largest(array: Array) -> float:
     """The largest absolute entry; 0 for an empty array."""
     return float(np.abs(array).max()) if array.size else 0.0
+
+
+MATHEMATICALLY_ZERO = 1e-6
+"""A gradient this much smaller than its module's largest is rounding noise round zero (the key bias)."""
+
+
+def gradient_scale(what: str, expected: Mapping[str, Array]) -> float:
+    """What an error of the gradient `what` is relative to: its largest entry, or the module's where it is zero."""
+    call = what.split(".", 1)[0]
+    own = largest(expected[what])
+    module = max(largest(array) for name, array in expected.items() if name.startswith(f"{call}.grad."))
+    return module if own < MATHEMATICALLY_ZERO * module else own
 
 
 def two_digits(value: float) -> float:

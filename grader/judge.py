@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from grader.case import Answer, Array, Status, Trouble
 from grader.checks import Trial, shapes
-from grader.compare import compare, largest
+from grader.compare import compare, gradient_scale
+from grader.evidence import Exhibit
 from grader.rubric import Tolerance
 from grader.verdict import Mismatch, Verdict
-
-MATHEMATICALLY_ZERO = 1e-6
-"""A gradient this much smaller than its module's largest is rounding noise round zero (the key bias)."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +21,16 @@ class Finding:
     message: str
     error: Mismatch | None = None
     unwritten: bool = False
+    misconception: str = ""
+
+
+def judge(exhibits: Sequence[Exhibit], tolerance: Tolerance) -> Finding | None:
+    """The first fault in a check's answers, or None."""
+    for exhibit in exhibits:
+        finding = unanswered(exhibit.trial, exhibit.answer) or disagreement(exhibit, tolerance)
+        if finding:
+            return finding
+    return None
 
 
 def unanswered(trial: Trial, answer: Answer) -> Finding | None:
@@ -38,7 +45,8 @@ def unanswered(trial: Trial, answer: Answer) -> Finding | None:
         if number in trial.refused:
             if outcome.status is Status.OK:
                 error = Mismatch(what=f"{number}.out", kind="property")
-                return Finding(Verdict.FAILED, f"{name} raises no error where one is due", error)
+                text = f"{name} raises no error where one is due"
+                return Finding(Verdict.FAILED, text, error, misconception=trial.unrefused)
             if outcome.status is Status.RAISED:
                 continue
         if outcome.status is not Status.OK:
@@ -46,16 +54,14 @@ def unanswered(trial: Trial, answer: Answer) -> Finding | None:
     return None
 
 
-def disagreement(trial: Trial, answer: Answer, expected: Mapping[str, Array], tolerance: Tolerance) -> Finding | None:
+def disagreement(exhibit: Exhibit, tolerance: Tolerance) -> Finding | None:
     """The first array that is not the twin's, else the first property that does not hold, else None.
 
     Args:
-        trial: what was asked.
-        answer: what the worker said; `unanswered` has found nothing wrong with it.
-        expected: the twin's arrays for the same case, of the calls that it can follow.
+        exhibit: what was asked and what the worker said; `unanswered` has found nothing wrong with it.
         tolerance: the check's.
     """
-    return _values(trial, answer, expected, tolerance) or _properties(trial, answer)
+    return _values(exhibit, tolerance) or _properties(exhibit.trial, exhibit.answer)
 
 
 def _held(trial: Trial, answer: Answer) -> dict[str, tuple[int, ...]]:
@@ -79,11 +85,9 @@ def _trouble(status: Status, trouble: Trouble, name: str) -> Finding:
     return Finding(Verdict.ERROR, f"{name}: {trouble.kind}: {trouble.text}{place}")
 
 
-def _values(trial: Trial, answer: Answer, expected: Mapping[str, Array], tolerance: Tolerance) -> Finding | None:
-    name = trial.case.target
+def _values(exhibit: Exhibit, tolerance: Tolerance) -> Finding | None:
+    name, answer, expected = exhibit.trial.case.target, exhibit.answer, exhibit.expected()
     for what, wanted in expected.items():
-        if not any(fnmatchcase(what, pattern) for pattern in trial.compare):
-            continue
         gradient = ".grad." in what
         actual = answer.arrays.get(what)
         if actual is None:
@@ -91,18 +95,11 @@ def _values(trial: Trial, answer: Answer, expected: Mapping[str, Array], toleran
                 f"{name}: {_words(what)} is missing: no gradient reaches it" if gradient else f"{name} returned nothing"
             )
             return Finding(Verdict.FAILED, text, Mismatch(what=what, kind="missing"))
-        scale = _gradient_scale(what, expected) if gradient else None
+        scale = gradient_scale(what, expected) if gradient else None
         error = compare(what, actual, wanted, tolerance.gradients if gradient else tolerance.outputs, scale)
         if error:
             return Finding(Verdict.FAILED, _difference(name, what, error, actual, wanted), error)
     return None
-
-
-def _gradient_scale(what: str, expected: Mapping[str, Array]) -> float:
-    call = what.split(".", 1)[0]
-    own = largest(expected[what])
-    module = max(largest(array) for key, array in expected.items() if key.startswith(f"{call}.grad."))
-    return module if own < MATHEMATICALLY_ZERO * module else own
 
 
 def _difference(name: str, what: str, error: Mismatch, actual: Array, wanted: Array) -> str:
@@ -130,5 +127,6 @@ def _properties(trial: Trial, answer: Answer) -> Finding | None:
         broken = holds(trial.case, answer)
         if broken:
             error = Mismatch(what=broken.what, kind="property", at=list(broken.at))
-            return Finding(Verdict.FAILED, f"{trial.case.target}: {broken.text}", error)
+            text = f"{trial.case.target}: {broken.text}"
+            return Finding(Verdict.FAILED, text, error, misconception=broken.misconception)
     return None

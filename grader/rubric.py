@@ -107,9 +107,7 @@ class Rubric:
             seen.add(line.id)
         total = sum((line.exact_points for line in self.checks), Fraction(0))
         if total != self.max_score:
-            raise UsageError(
-                f"rubric.yaml: the checks sum to {float(total)}, max_score says {float(self.max_score)}; make them equal"
-            )
+            raise UsageError(f"rubric.yaml: the checks sum to {float(total)}, max_score is {float(self.max_score)}")
 
 
 def load() -> Rubric:

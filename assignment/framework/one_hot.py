@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 from . import operations as ops
+from .autodiff import Step
 from .backend import Array
-from .tensor import Shape, Tensor
+from .tensor import Operand, Shape, Tensor
 
 
 class OneHot(Tensor):
@@ -43,9 +45,59 @@ class OneHot(Tensor):
 
     def __matmul__(self, other: Tensor) -> Tensor:
         matrix = 2
-        if isinstance(other, Tensor) and other.shape[:-1] == (self.num_classes,) and other.dims == matrix:
+        if isinstance(other, Tensor) and other.dims == matrix and other.shape[0] == self.num_classes:
             return ops.Index.apply(other, self.ids)  # (*ids, columns of other)
         return super().__matmul__(other)
+
+    def __mul__(self, other: Operand) -> Tensor:
+        if isinstance(other, Tensor) and other.shape == self.shape and other.backend is self.backend:
+            return Masked(self, other)
+        return super().__mul__(other)
+
+    def __rmul__(self, other: Operand) -> Tensor:
+        return self * other
+
+
+class Masked(Tensor):
+    """One-hot rows times numbers: its sum over the last dim picks a number from each row; else an ordinary product."""
+
+    def __init__(self, rows: OneHot, numbers: Tensor) -> None:
+        self.rows = rows
+        self.numbers = numbers
+        self.backend = numbers.backend
+        self.requires_grad = numbers.requires_grad
+        self.grad = None
+
+    @functools.cached_property
+    def product(self) -> Tensor:
+        """The ordinary product."""
+        return ops.Mul.apply(self.rows, self.numbers)
+
+    @functools.cached_property
+    def array(self) -> Array:  # computed when first asked for, then an attribute like any other
+        """The elements of the ordinary product."""
+        return self.product.array
+
+    @functools.cached_property
+    def step(self) -> Step | None:  # type: ignore[override]  # as for `array`
+        """How the ordinary product was computed."""
+        return self.product.step
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of both factors."""
+        return self.rows.shape
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.rows.size
+
+    def sum(self, dim: Any = None) -> Tensor:
+        """The sum; over the last dim, it is picked and not added up."""
+        if self.axis(dim) == self.dims - 1:
+            return ops.Pick.apply(self.numbers, self.rows.ids)
+        return super().sum(dim)
 
 
 def one_hot(ids: Tensor, num_classes: int) -> Tensor:

@@ -84,7 +84,7 @@ class Sub(Elementwise):
     def backward(ctx: Step, grad: Array) -> Any:
         a_shape, b_shape = ctx.saved
         needs_a, needs_b = ctx.needs_input_grad
-        return unbroadcast(grad, a_shape) if needs_a else None, unbroadcast(-grad, b_shape) if needs_b else None
+        return unbroadcast(grad, a_shape) if needs_a else None, -unbroadcast(grad, b_shape) if needs_b else None
 
 
 class Mul(Elementwise):
@@ -106,21 +106,21 @@ class Mul(Elementwise):
 
 
 class Div(Elementwise):
-    """a / b."""
+    """a / b. With q = a / b, dq/db is -q / b."""
 
     @staticmethod
     def forward(ctx: Step, a: Array, b: Array) -> Array:
-        ctx.save_for_backward(a, b)
-        return a / b
+        result = a / b
+        ctx.save_for_backward(shape_of(a), b, result)
+        return result
 
     @staticmethod
     def backward(ctx: Step, grad: Array) -> Any:
-        a, b = ctx.saved
+        a_shape, b, result = ctx.saved
         needs_a, needs_b = ctx.needs_input_grad
-        grad = grad / b
         return (
-            unbroadcast(grad, shape_of(a)) if needs_a else None,
-            unbroadcast(-grad * (a / b), shape_of(b)) if needs_b else None,
+            unbroadcast(grad / b, a_shape) if needs_a else None,
+            unbroadcast(grad * result, shape_of(b)) / -b if needs_b else None,
         )
 
 
@@ -135,24 +135,30 @@ class Power(Elementwise):
     @staticmethod
     def backward(ctx: Step, grad: Array) -> Any:
         a, n = ctx.saved
-        return grad * (n * power(ctx.xp, a, n - 1)), None
+        slope = power(ctx.xp, a, n - 1)
+        slope *= n
+        slope *= grad
+        return slope, None
 
 
 def power(xp: Any, a: Array, n: float) -> Array:
-    """The power a ** n, by products where n is whole and by roots where it is half."""
+    """The power a ** n as a new array, by products where n is whole and by roots where it is half."""
     if n < 0:
-        return 1 / power(xp, a, -n)
+        result = power(xp, a, -n)
+        return xp.divide(1, result, out=result)
     if n == 0.5:  # noqa: PLR2004  # the square root
         return xp.sqrt(a)
     if n != int(n):
         return xp.power(a, n)
-    result, square, n = xp.ones_like(a) if n == 0 else None, a, int(n)
-    while n:
-        if n & 1:
-            result = square if result is None else result * square
-        n >>= 1
-        square = square * square if n else square
-    return result.copy() if result is a else result
+    if n == 0:
+        return xp.ones_like(a)
+    result = a.copy() if n == 1 else a * a
+    for place, bit in enumerate(f"{int(n):b}"[1:]):  # from the left: each digit doubles the power, a 1 adds one more a
+        if place:
+            result *= result
+        if bit == "1":
+            result *= a
+    return result
 
 
 class Exp(Elementwise):
@@ -185,7 +191,7 @@ class Log(Elementwise):
 
 
 class Tanh(Elementwise):
-    """The hyperbolic tangent of a."""
+    """The hyperbolic tangent of a, t; its slope is 1 - t * t."""
 
     @staticmethod
     def forward(ctx: Step, a: Array) -> Array:
@@ -196,23 +202,33 @@ class Tanh(Elementwise):
     @staticmethod
     def backward(ctx: Step, grad: Array) -> Any:
         (result,) = ctx.saved
-        return grad * (1 - result * result)
+        slope = result * result
+        ctx.xp.subtract(1, slope, out=slope)
+        slope *= grad
+        return slope
 
 
 class Sigmoid(Elementwise):
-    """1 / (1 + e**-a). The exponent is capped where e**-a would overflow and the result is 0 in any case."""
+    """s = 1 / (1 + e**-a); its slope is s * (1 - s). The exponent is capped where e**-a would overflow and s be 0."""
 
     @staticmethod
     def forward(ctx: Step, a: Array) -> Array:
-        cap = 88 if a.dtype.itemsize == 4 else 709  # noqa: PLR2004  # log of the largest float32, float64
-        result = 1 / (1 + ctx.xp.exp(ctx.xp.minimum(-a, cap)))
+        xp, cap = ctx.xp, 88 if a.dtype.itemsize == 4 else 709  # noqa: PLR2004  # log of the largest float32, float64
+        result = xp.negative(a)
+        xp.minimum(result, cap, out=result)
+        xp.exp(result, out=result)
+        result += 1
+        xp.divide(1, result, out=result)
         ctx.save_for_backward(result)
         return result
 
     @staticmethod
     def backward(ctx: Step, grad: Array) -> Any:
         (result,) = ctx.saved
-        return grad * result * (1 - result)
+        slope = 1 - result
+        slope *= result
+        slope *= grad
+        return slope
 
 
 class ReLU(Elementwise):
@@ -260,7 +276,8 @@ class Max(Operation):
     def backward(ctx: Step, grad: Array) -> Any:
         a, result, dim = ctx.saved
         largest = (a == result).astype(a.dtype)
-        return largest * (grad / largest.sum(axis=dim, keepdims=dim is not None)), None
+        largest *= grad / largest.sum(axis=dim, keepdims=dim is not None)
+        return largest, None
 
     @classmethod
     def rowwise_shape(cls, *inputs: Any) -> Shape | None:
@@ -273,26 +290,33 @@ class MatMul(Operation):
     @staticmethod
     def forward(ctx: Step, a: Array, b: Array) -> Array:
         ctx.save_for_backward(a, b)
-        if b.ndim == 2:  # noqa: PLR2004  # one matrix for every row of a: one large product, not many small ones
-            return (a.reshape(-1, a.shape[-1]) @ b).reshape(
-                *a.shape[:-1], b.shape[-1]
-            )  # (rows, k) @ (k, m) -> (..., n, m)
-        return a @ b  # (..., n, m)
+        return times_matrix(ctx.xp, a, b) if b.ndim == 2 else a @ b  # noqa: PLR2004  # (..., n, m)
 
     @staticmethod
     def backward(ctx: Step, grad: Array) -> Any:
         a, b = ctx.saved
         needs_a, needs_b = ctx.needs_input_grad
         if b.ndim == 2:  # noqa: PLR2004  # as in forward
-            rows = grad.reshape(-1, grad.shape[-1])  # (rows, m)
             return (
-                (rows @ b.T).reshape(a.shape) if needs_a else None,  # (rows, m) @ (m, k) -> (..., n, k)
-                a.reshape(-1, a.shape[-1]).T @ rows if needs_b else None,  # (k, rows) @ (rows, m) -> (k, m)
+                times_matrix(ctx.xp, grad, b.T) if needs_a else None,  # (..., n, m) @ (m, k) -> (..., n, k)
+                as_rows(a).T @ as_rows(grad) if needs_b else None,  # (k, rows) @ (rows, m) -> (k, m)
             )
         return (
             unbroadcast(grad @ b.swapaxes(-1, -2), a.shape) if needs_a else None,  # (..., n, m) @ (..., m, k)
             unbroadcast(a.swapaxes(-1, -2) @ grad, b.shape) if needs_b else None,  # (..., k, n) @ (..., n, m)
         )
+
+
+def as_rows(a: Array) -> Array:
+    """All rows of a stack of matrices as one matrix."""
+    return a.reshape(-1, a.shape[-1])  # (..., n, k) -> (rows, k)
+
+
+def times_matrix(xp: Any, a: Array, matrix: Array) -> Array:
+    """a @ matrix for a stack of matrices a: one large product is faster than many small ones."""
+    result = xp.empty((*a.shape[:-1], matrix.shape[-1]), dtype=a.dtype)
+    xp.matmul(as_rows(a), matrix, out=as_rows(result))  # (rows, k) @ (k, m) -> (rows, m)
+    return result  # (..., n, m)
 
 
 class View(Operation):
@@ -362,4 +386,20 @@ class Index(Operation):
         shape, key, picked = ctx.saved
         result = ctx.xp.zeros(shape, dtype=grad.dtype)
         ctx.xp.add.at(result, key, grad.reshape(picked))  # adds up where a row was picked twice
+        return result, None
+
+
+class Pick(Operation):
+    """From each row along the last dim, the element whose number `ids` says; the dim is kept with size 1."""
+
+    @staticmethod
+    def forward(ctx: Step, a: Array, ids: Array) -> Array:
+        ctx.save_for_backward(a.shape, ids[..., None])  # (..., 1)
+        return ctx.xp.take_along_axis(a, ids[..., None], axis=-1)
+
+    @staticmethod
+    def backward(ctx: Step, grad: Array) -> Any:
+        shape, places = ctx.saved
+        result = ctx.xp.zeros(shape, dtype=grad.dtype)
+        ctx.xp.put_along_axis(result, places, grad, axis=-1)
         return result, None

@@ -278,8 +278,7 @@ class Tensor:
 
     def var(self, dim: Any = None) -> Tensor:
         """The biased variance: the mean squared distance from the mean."""
-        distance = self - self.mean(dim)
-        return (distance * distance).mean(dim)
+        return ((self - self.mean(dim)) ** 2).mean(dim)
 
     def max(self, dim: Any = None) -> Tensor:
         """The largest; its gradient goes to where it was found, in equal shares where that is several places."""

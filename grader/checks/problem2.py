@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from grader.case import Call, Case, Input, Json, Mode, Role
 from grader.checks.draw import Draw, FloatArray
+from grader.checks.dropout import dropped
 from grader.checks.properties import (
     constant,
-    dropped,
     input_returned,
     other_output,
     standard_normal,
@@ -46,7 +47,9 @@ def linear_init(draw: Draw) -> Iterator[Trial]:
         bound = in_size**-0.5
         call = Call({"x": Input(draw.normal(2, in_size))})
         case = _module(draw, "Linear", arguments, call, own=True)
-        yield Trial(case, OUTPUTS, (uniform("weights", bound), uniform("bias", bound)))
+        weights = uniform("weights", bound, {"linear.weights_bound": math.inf})
+        other = {"linear.bias_zero": 0.0, "linear.bias_bound_out_size": out_size**-0.5}
+        yield Trial(case, OUTPUTS, (weights, uniform("bias", bound, other)))
 
 
 @check("p2.embedding.forward")
@@ -82,9 +85,10 @@ def dropout_train(draw: Draw) -> Iterator[Trial]:
 def dropout_eval(draw: Draw) -> Iterator[Trial]:
     """Dropout returns its input in evaluation, and in training when p is 0."""
     x = draw.normal(6, 7)
-    for p, mode, where in ((0.5, Mode.EVAL, "in evaluation"), (0.0, Mode.TRAIN, "at p = 0")):
+    evaluation, at_zero = (0.5, Mode.EVAL, "in evaluation", "dropout.in_evaluation"), (0.0, Mode.TRAIN, "at p = 0", "")
+    for p, mode, where, mistake in (evaluation, at_zero):
         case = Case("modules_basic.Dropout", (Call({"x": Input(x)}, mode),), {"p_dropout": p}, None, draw.seed())
-        yield Trial(case, NOTHING, (input_returned(0, "x", where),))
+        yield Trial(case, NOTHING, (input_returned(0, "x", where, mistake),))
 
 
 @check("p2.dropout.fresh")
@@ -92,14 +96,7 @@ def dropout_fresh(draw: Draw) -> Iterator[Trial]:
     """Dropout draws a new mask at every call."""
     call = Call({"x": Input(draw.normal(20, 30))}, Mode.TRAIN)
     case = Case("modules_basic.Dropout", (call, call), {"p_dropout": 0.5}, None, draw.seed())
-    yield Trial(
-        case,
-        NOTHING,
-        (
-            dropped(0, "x", 0.5),
-            other_output(0, 1, "at a second call in training"),
-        ),
-    )
+    yield Trial(case, NOTHING, (other_output(0, 1, "at a second call in training", "dropout.same_mask"),))
 
 
 def _layer_norm(draw: Draw, x: FloatArray, cotangent: FloatArray, *, eps: float = EPS, own: bool = False) -> Case:

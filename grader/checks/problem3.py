@@ -16,6 +16,7 @@ ATTENTION, FEED_FORWARD = "transformer.MultiHeadAttention", "transformer.FeedFor
 LAYER, LM = "transformer.TransformerLayer", "transformer.DecoderLM"
 B, S, D = 2, 5, 8
 V, POSITIONS = 11, 7
+SECOND = "at a second call in training with p = 0.5"
 
 
 def _case(draw: Draw, target: str, arguments: Mapping[str, Json], *calls: Call, own: bool = False) -> Case:
@@ -76,11 +77,11 @@ def attention_flag(draw: Draw) -> Iterator[Trial]:
 @check("p3.mha.pad")
 def attention_padding(draw: Draw) -> Iterator[Trial]:
     """Padded keys are hidden from every query."""
-    lengths = np.array([3, S])
-    pad = np.arange(S) >= lengths[:, None]  # (B, S): the tail of the first sequence
-    for causal in (True, False):
+    tail = np.arange(S) >= np.array([[3], [S]])  # (B, S): the end of the first sequence
+    middle = np.array([[False, True, False, True, False], [False] * S])  # no query sees padding only, causal or not
+    for causal, pad in ((False, tail), (True, middle)):
         x = draw.normal(B, S, D)
-        changed = np.where(pad[:, :, None], draw.normal(B, S, D), x)
+        changed = np.where(pad[:, :, None], draw.normal(B, S, D), x)  # (B, S, 1) over (B, S, D)
         case = _case(draw, ATTENTION, _heads(2, causal=causal), _attend(x, pad=pad), _attend(changed, pad=pad))
         unmoved = same_output(0, 1, "at a real position when only padded positions change", ~pad)
         yield Trial(case, OUTPUTS, (unmoved,))
@@ -100,7 +101,7 @@ def attention_dropout(draw: Draw) -> Iterator[Trial]:
     x = draw.normal(B, S, D)
     train = Call({"x": Input(x)}, Mode.TRAIN)
     twice = _case(draw, ATTENTION, _heads(2, p=0.5), train, train)
-    yield Trial(twice, OUTPUTS, (other_output(0, 1, "at a second call in training with p = 0.5"),))
+    yield Trial(twice, OUTPUTS, (other_output(0, 1, SECOND, "mha.no_dropout"),))
     yield Trial(_case(draw, ATTENTION, _heads(2, p=0.0), train), OUTPUTS)
     again = Call({"x": Input(x)})
     yield Trial(_case(draw, ATTENTION, _heads(2, p=0.5), again, again), OUTPUTS, (same_output(0, 1, "in evaluation"),))
@@ -151,7 +152,7 @@ def lm_dropout(draw: Draw) -> Iterator[Trial]:
     """DecoderLM applies dropout after the embeddings, in training only."""
     ids = draw.ids(V, B, S)
     twice = _case(draw, LM, _lm(1, p=0.5), _read(ids, mode=Mode.TRAIN), _read(ids, mode=Mode.TRAIN))
-    yield Trial(twice, OUTPUTS, (other_output(0, 1, "at a second call in training with p = 0.5"),))
+    yield Trial(twice, OUTPUTS, (other_output(0, 1, SECOND, "lm.no_dropout"),))
     yield Trial(_case(draw, LM, _lm(1), _read(ids, mode=Mode.TRAIN)), OUTPUTS)
     still = _case(draw, LM, _lm(1, p=0.5), _read(ids), _read(ids))
     yield Trial(still, OUTPUTS, (same_output(0, 1, "in evaluation"),))
@@ -170,4 +171,4 @@ def lm_limit(draw: Draw) -> Iterator[Trial]:
     """DecoderLM accepts n_positions tokens and refuses one more with an error."""
     calls = (_read(draw.ids(V, B, POSITIONS)), _read(draw.ids(V, B, POSITIONS + 1)))
     full = succeeds(0, f"a sequence of n_positions = {POSITIONS} tokens")
-    yield Trial(_case(draw, LM, _lm(1), *calls), OUTPUTS, (full,), refused=(1,))
+    yield Trial(_case(draw, LM, _lm(1), *calls), OUTPUTS, (full,), refused=(1,), unrefused="lm.no_limit")

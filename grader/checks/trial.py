@@ -21,11 +21,13 @@ class Broken:
         what: the array that shows it, as named in `Answer.arrays`.
         text: what was seen, in a sentence, with the student's own numbers only.
         at: the first index that shows it.
+        misconception: the mistake that looks like this, where there is one.
     """
 
     what: str
     text: str
     at: tuple[int, ...] = ()
+    misconception: str = ""
 
 
 Property = Callable[[Case, Answer], Broken | None]
@@ -42,9 +44,11 @@ class Trial:
         compare: glob patterns over `Answer.arrays`; what matches is compared with the twin's array of that name.
         properties: judged in order after the comparison.
         refused: numbers of the calls that must raise (anything but NotImplementedError).
+        unrefused: the misconception of one that does not.
     """
 
     case: Case
     compare: tuple[str, ...] = EVERYTHING
     properties: tuple[Property, ...] = ()
     refused: tuple[int, ...] = ()
+    unrefused: str = ""

@@ -35,7 +35,7 @@ class SoftmaxLoss(Part):
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
         """Map logits (N, C) and target (N,) to losses (N,)."""
-        losses: Tensor = self.logsumexp(logits, 1).squeeze(1) - self.chosen(logits, target)  # (N, 1) -> (N,)
+        losses: Tensor = self.logsumexp(logits, 1).reshape(len(logits)) - self.chosen(logits, target)  # (N, 1) -> (N,)
         return self.reduce(losses)
 
     def chosen(self, logits: Tensor, target: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -109,7 +110,7 @@ def run_call(part: Part, call: Call, masks: MaskBook | None, values: Collection[
         masks.close()
     arrays = {"out": out.detach().numpy().copy()}
     if call.cotangent is not None and out.requires_grad:
-        torch.autograd.backward(out, torch.tensor(call.cotangent, dtype=torch.float64).reshape(out.shape))
+        torch.autograd.backward(out, torch.tensor(np.resize(call.cotangent, out.shape), dtype=torch.float64))
         leaves |= {f"param.{name}": parameter for name, parameter in part.named_parameters() if name in values}
         arrays |= {f"grad.{name}": leaf.grad.numpy() for name, leaf in leaves.items() if leaf.grad is not None}
     return arrays

@@ -1,0 +1,102 @@
+"""Which misconception is it? The submission's arrays are compared with those of each wrong twin."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TypeAlias
+
+from grader.errors import GraderError
+from grader.evidence import Exhibit, equals
+from grader.judge import Finding
+from grader.misconceptions import Misconception, find, known, parts_with
+from grader.rubric import Tolerance
+from grader.verdict import Diagnosis, Verdict
+
+USED_BY: dict[str, tuple[str, ...]] = {
+    "nn.logsumexp": ("logsumexp",),
+    "nn.softmax_loss": ("softmax_loss", "logsumexp"),
+    "modules_basic.Linear": ("linear",),
+    "modules_basic.Embedding": ("embedding",),
+    "modules_basic.LayerNorm1d": ("layer_norm",),
+    "transformer.MultiHeadAttention": ("attention", "linear"),
+    "transformer.FeedForward": ("feed_forward", "linear"),
+    "transformer.TransformerLayer": ("layer", "attention", "feed_forward", "layer_norm", "linear"),
+    "transformer.DecoderLM": ("lm", "layer", "attention", "feed_forward", "layer_norm", "embedding", "linear"),
+    "translation.loss_fn": ("loss_fn", "softmax_loss", "logsumexp"),
+    "translation.generate": ("generate",),
+}
+"""Target -> the parts that it is made of, its own first."""
+
+
+Causes: TypeAlias = tuple[Misconception, ...]
+"""The misconceptions that together explain a failed check."""
+
+
+def diagnose(
+    exhibits: Sequence[Exhibit],
+    finding: Finding,
+    tolerance: Tolerance,
+    earlier: Sequence[Misconception] = (),
+) -> Causes:
+    """The misconceptions that together explain every array of a failed check; empty when none does.
+
+    Args:
+        exhibits: the check's trials and answers.
+        finding: why it failed; a property may have named the mistake.
+        tolerance: the check's own: a match is as exact as a pass.
+        earlier: what this submission's other checks showed; tried first, since a mistake below spreads upwards.
+    """
+    if finding.misconception:
+        return (find(finding.misconception),)
+    if finding.verdict not in {Verdict.FAILED, Verdict.ERROR} or finding.unwritten:
+        return ()
+    parts = USED_BY.get(exhibits[0].trial.case.target, ())
+    compared = [exhibit for exhibit in exhibits if exhibit.trial.compare]
+    if all(_explains(exhibit, (), tolerance) for exhibit in compared):
+        return ()  # the arrays are right: it is a property that does not hold
+    for mistakes in _candidates(parts, tuple(dict.fromkeys(earlier))):
+        if all(_explains(exhibit, mistakes, tolerance) for exhibit in compared):
+            return mistakes
+    return ()
+
+
+def describe(causes: Causes) -> Diagnosis | None:
+    """The diagnosis as a report shows it."""
+    if not causes:
+        return None
+    names = " + ".join(m.name for m in causes)
+    return Diagnosis(misconception=names, match="exact", hint=" ".join(m.says for m in causes))
+
+
+def _candidates(parts: tuple[str, ...], found: Sequence[Misconception]) -> Iterator[tuple[Misconception, ...]]:
+    """Fewest mistakes first; those found below before others; pairs of which one is of the target itself."""
+    below = tuple(m for m in found if m.part in parts)
+    within = tuple(m for part in parts for m in _of_part(part) if m not in below)
+    for size in range(1, len(below) + 1):
+        yield from combinations(below, size)
+    for mistake in within:
+        yield (mistake,)
+    if below:
+        for mistake in within:
+            yield (*below, mistake)
+    own = _of_part(parts[0]) if parts else ()
+    for first, second in combinations(own, 2):
+        yield (*(m for m in below if m not in (first, second)), first, second)
+    for first in own:
+        for second in within:
+            if second.part != parts[0]:
+                yield (first, second)
+
+
+@functools.cache
+def _of_part(part: str) -> tuple[Misconception, ...]:
+    return tuple(m for m in known() if m.part == part)
+
+
+def _explains(exhibit: Exhibit, mistakes: tuple[Misconception, ...], tolerance: Tolerance) -> bool:
+    try:
+        return equals(exhibit, parts_with(*mistakes), tolerance)
+    except (GraderError, RuntimeError, IndexError):
+        return False  # a wrong twin that cannot compute this case (a shape that does not fit) explains nothing

@@ -1,0 +1,82 @@
+"""What a check has to go by: its trials with the submission's answers, to be laid beside any set of twins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from grader import twins
+from grader.case import Answer, Array, Status
+from grader.checks import Trial
+from grader.compare import gradient_scale
+from grader.masks import fitted
+from grader.rubric import Tolerance
+from grader.twins import RIGHT, Parts
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One trial, the submission's answer, and the calls in which the twin can follow it (its dropout masks fit)."""
+
+    trial: Trial
+    answer: Answer
+    followed: tuple[int, ...]
+
+    def expected(self, parts: Parts = RIGHT) -> Mapping[str, Array]:
+        """The arrays that a twin made of `parts` gives, as far as this trial compares them."""
+        if not self.trial.compare:
+            return {}
+        arrays = twins.run(self.trial.case, self.answer, parts, calls=self.followed)
+        return {k: v for k, v in arrays.items() if any(fnmatchcase(k, pattern) for pattern in self.trial.compare)}
+
+
+def gather(trials: Sequence[Trial], answers: Sequence[Answer]) -> tuple[Exhibit, ...]:
+    """The trials of a check with their answers."""
+    exhibits = []
+    for trial, given in zip(trials, answers, strict=True):
+        answer, unfit = fitted(trial.case, given)
+        followed = tuple(n for n in range(len(trial.case.calls)) if n not in {*unfit, *trial.refused})
+        exhibits.append(Exhibit(trial, answer, followed))
+    return tuple(exhibits)
+
+
+def equals(exhibit: Exhibit, parts: Parts, tolerance: Tolerance) -> bool:
+    """Whether the submission computed exactly what a twin made of `parts` computes, refusals and infinities included.
+
+    Where the right twin has a gradient and this one has none, the submission's must be missing or zero.
+    """
+    if exhibit.answer.status is not Status.OK:
+        return False
+    theirs, right = exhibit.expected(parts), exhibit.expected()
+    for number in exhibit.followed:
+        answered = exhibit.answer.calls[number].status is Status.OK
+        if answered != any(name.startswith(f"{number}.") for name in theirs):
+            return False
+    for name in {**right, **theirs}:
+        actual, wanted = exhibit.answer.arrays.get(name), theirs.get(name)
+        if wanted is None:
+            if actual is not None and np.any(actual):
+                return False
+            continue
+        if actual is None or not _same(actual, wanted, _bound(name, wanted, theirs, tolerance)):
+            return False
+    return True
+
+
+def _bound(name: str, wanted: Array, all_wanted: Mapping[str, Array], tolerance: Tolerance) -> float:
+    if ".grad." in name:
+        return tolerance.gradients * (gradient_scale(name, all_wanted) or 1.0)
+    finite = np.abs(wanted[np.isfinite(wanted)])
+    return tolerance.outputs * (float(finite.max(initial=0.0)) or 1.0)
+
+
+def _same(actual: Array, wanted: Array, bound: float) -> bool:
+    if actual.shape != wanted.shape or actual.dtype.kind not in "fiu":
+        return False
+    finite = np.isfinite(wanted)
+    if not np.array_equal(actual[~finite], wanted[~finite], equal_nan=True):
+        return False
+    return bool((np.abs(actual[finite] - wanted[finite]) <= bound).all())

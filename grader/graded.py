@@ -1,0 +1,26 @@
+"""A graded submission on its way to the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from grader.submission import Submission
+from grader.verdict import Report
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What grading one submission gives.
+
+    Args:
+        report: the same bytes on every run.
+        timings: check id -> seconds, which vary from run to run and so stay out of the report.
+    """
+
+    report: Report
+    timings: Mapping[str, float] = field(default_factory=dict)
+
+
+GradeOne = Callable[[Submission], Graded]
+"""Grades one submission, from several threads at once; raises only for the grader's or the machine's own fault."""

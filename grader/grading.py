@@ -1,0 +1,69 @@
+"""Sets up what grades submissions on this machine: rubric, sandbox, stubs, and what reports say of them."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import metadata
+
+from grader import pipeline, rubric, sandbox
+from grader.fingerprint import ROOT, of_grader
+from grader.graded import Graded, GradeOne
+from grader.preflight import BLANK, submission_of
+from grader.seed import fingerprint
+from grader.submission import Submission
+from grader.verdict import Environment
+
+DISTRIBUTION = "hw3-autograder"
+
+
+@dataclass(frozen=True)
+class Grading:
+    """What a batch is graded with.
+
+    Args:
+        grade_one: grades one submission.
+        environment: what a second run must have in common to give the same bytes.
+    """
+
+    grade_one: GradeOne
+    environment: Environment
+
+
+def prepare(secret: bytes, sandbox_choice: str, only: Sequence[str]) -> Grading:
+    """Everything that is set up once for a class.
+
+    Args:
+        secret: the class's seed.
+        sandbox_choice: "auto" or the name of a tier.
+        only: glob patterns over check ids; none: all.
+
+    Raises:
+        UsageError: the rubric is malformed.
+        RefusedToStartError: student code cannot be isolated here, or the stubs are missing.
+    """
+    lines = rubric.load()
+    box = sandbox.probe(sandbox_choice)
+    environment = Environment(
+        grader=f"{metadata.version(DISTRIBUTION)}+{of_grader()[:12]}",
+        python=platform.python_version(),
+        numpy=metadata.version("numpy"),
+        torch=metadata.version("torch"),
+        sandbox=box.tier,
+        rubric=f"sha256:{lines.sha256}",
+        seed=fingerprint(secret),
+    )
+    bench = pipeline.Bench(
+        rubric=lines,
+        sandbox=box,
+        stubs=submission_of(ROOT / "assignment", BLANK).files,
+        secret=secret,
+        environment=environment,
+        only=tuple(only),
+    )
+
+    def grade_one(submission: Submission) -> Graded:
+        return pipeline.grade(submission, bench)
+
+    return Grading(grade_one, environment)

@@ -1,0 +1,101 @@
+"""What must not be in a student release, looked for in every file of it: the solution, the twins, the hidden checks."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+from grader.stubs import BEGIN, END
+
+ALLOWED = re.compile(
+    r"LICENSE|README\.md|pyproject\.toml"
+    r"|assignment/(framework/)?\w+\.py"
+    r"|tests/\w+\.py"
+    r"|tests/fixtures/\w+\.npz"
+)
+"""The paths that a release consists of."""
+STAFF_CODE = re.compile(
+    r"""\b(?:import|from)\s+(?:grader|torch)\b|\bgrader[./]\w|\btorch\.\w|["'](?:grader|torch)["']"""
+)
+"""Use of the grader or of torch, in code or in commands; a text may still speak of PyTorch."""
+GIVEN = ("numpy", "pytest", "assignment")
+"""What a student has besides Python itself."""
+TELLING = 20
+"""A line of the solution that is shorter says nothing: `return x`, `else:`."""
+
+
+def leaks(files: Mapping[str, bytes], solution: Mapping[str, str], hidden: frozenset[str]) -> Iterator[str]:
+    """Say, a sentence each, what in these files is not for students.
+
+    Args:
+        files: path inside the release -> content.
+        solution: name -> text of the reference's files, with their markers.
+        hidden: ids of the hidden checks.
+    """
+    lines = telling_lines(solution, given="\n".join(text(files, "assignment/framework/")))
+    helpers = {PurePosixPath(path).stem for path in files if path.startswith("tests/")}
+    for path, content in sorted(files.items()):
+        if not ALLOWED.fullmatch(path):
+            yield f"{path} is none of the files that a release consists of"
+        elif not path.endswith(".npz"):
+            yield from leaks_of_text(path, content.decode("utf-8"), lines, hidden)
+            if path.endswith(".py"):
+                yield from strange_imports(path, content, helpers)
+
+
+def leaks_of_text(path: str, content: str, lines: Mapping[str, str], hidden: frozenset[str]) -> Iterator[str]:
+    """Look for lines of the solution, the grader's own names, and ids of hidden checks in one text."""
+    flat = squeezed(content)
+    for line, place in lines.items():
+        if line in flat:
+            yield f"{path} holds {line!r}, which is part of the solution ({place})"
+    for found in STAFF_CODE.finditer(content):
+        yield f"{path} holds {found[0]!r}: the grader and the twins are not for students"
+    for check in sorted(hidden):
+        if check in content:
+            yield f"{path} names the hidden check {check}"
+
+
+def strange_imports(path: str, content: bytes, helpers: set[str]) -> Iterator[str]:
+    """Find imports of what a student does not have."""
+    for node in ast.walk(ast.parse(content)):
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            modules = [node.module]
+        for module in modules:
+            top = module.partition(".")[0]
+            if top not in {*sys.stdlib_module_names, *GIVEN, *helpers}:
+                yield f"{path} imports {module}, which a student does not have"
+
+
+def telling_lines(solution: Mapping[str, str], given: str) -> dict[str, str]:
+    """Collect the lines between the markers: line, squeezed -> "<file>:<number>".
+
+    Lines that also stand outside the markers or in `given`, and short ones, tell nothing and are left out.
+    """
+    inside: dict[str, str] = {}
+    outside = [given]
+    for name, source in solution.items():
+        hides = False
+        for number, line in enumerate(source.splitlines(), start=1):
+            if BEGIN.match(line) or END.match(line):
+                hides = bool(BEGIN.match(line))
+            elif hides:
+                inside.setdefault(squeezed(line), f"solution/{name}:{number}")
+            else:
+                outside.append(line)
+    public = squeezed("\n".join(outside))
+    return {line: place for line, place in inside.items() if len(line) >= TELLING and line not in public}
+
+
+def squeezed(content: str) -> str:
+    """Put one space where there is any white space."""
+    return " ".join(content.split())
+
+
+def text(files: Mapping[str, bytes], folder: str) -> list[str]:
+    """Read the texts below a folder."""
+    return [content.decode("utf-8") for path, content in sorted(files.items()) if path.startswith(folder)]

@@ -1,0 +1,178 @@
+"""What student code cannot reach. Each attempt runs in the very place where a submission would."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import grader
+from grader.case import Call, Case, Fault, Limits, Status
+from grader.student import Student
+
+GRADER = Path(grader.__file__).resolve().parent
+ATTEMPTS = {
+    "torch": "import torch",
+    "the grader's packages": "import msgspec",
+    "the grader itself": "import grader",
+    "the solution": "import solution",
+    "pip": "import pip",
+    "the grader's files": f"open({str(GRADER / 'case.py')!r})",
+    "the checks": f"os.listdir({str(GRADER / 'checks')!r})",
+    "the reference solution": f"open({str(GRADER.parent / 'solution' / 'nn.py')!r})",
+    "shadow": "open('/etc/shadow')",
+    "passwd": "open('/etc/passwd')",
+    "root's folder": "os.listdir('/root/.ssh')",
+    "processes": "os.listdir('/proc')",
+    "devices": "os.listdir('/dev')",
+    "a shell": "os.execv('/bin/sh', ['sh'])",
+    "a subprocess": "subprocess.run(['/python/bin/python', '-c', ''])",
+    "fork": "os._exit(0) if os.fork() == 0 else None",
+    "vfork and spawn": "os.posix_spawn('/python/bin/python', ['python'], {})",
+    "TCP": "socket.create_connection(('127.0.0.1', 80), 1)",
+    "UDP": "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)",
+    "a Unix socket": "socket.socket(socket.AF_UNIX)",
+    "a pair of sockets": "socket.socketpair()",
+    "netlink": "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
+    "vsock": "socket.socket(40, socket.SOCK_STREAM)",
+    "a memory file": "os.memfd_create('x')",
+    "writing beside itself": "open(__file__ + '.txt', 'w')",
+    "writing over itself": "open(__file__, 'w')",
+    "writing over the framework": "open('/submission/assignment/framework/tensor.py', 'w')",
+    "writing over the worker": "open('/harness/worker/main.py', 'a')",
+    "writing to the root": "open('/left', 'w')",
+    "a folder in /tmp": "os.makedirs('/tmp/left')",
+    "a temporary file": "tempfile.NamedTemporaryFile()",
+    "writing over site-packages": "open(os.__file__.replace('os.py', 'site-packages/x.py'), 'w')",
+    "killing the server": "os.kill(os.getppid(), 9)",
+    "killing all": "os.kill(-1, 9)",
+    "a lock": "fcntl.flock(0, fcntl.LOCK_EX)",
+    "a record lock": "fcntl.lockf(1, fcntl.LOCK_EX)",
+    "a lease": "fcntl.fcntl(0, fcntl.F_SETLEASE, 0)",
+    "its own limits": "resource.setrlimit(resource.RLIMIT_CPU, (0, 0))",
+    "the server's limits": "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE)",
+    "pushing input into a terminal": "fcntl.ioctl(0, 0x5412, b'x')",
+    "its processor affinity": "os.sched_setaffinity(0, {0})",
+    "a change of user": "os.setuid(0)",
+    "a new root": "os.chroot('/')",
+}
+CALLS = {"ptrace": (101, 0), "unshare": (272, 0x10000000), "mount": (165, 0), "io_uring_setup": (425, 8), "keyctl": (250, 0),
+         "shmget": (29, 0, 4096, 0o600), "perf_event_open": (298, 0), "bpf": (321, 0), "userfaultfd": (323, 0),
+         "setns": (308, 0), "process_vm_readv": (310, 1), "prctl": (157, 38, 1, 0, 0, 0), "seccomp": (317, 1),
+         "clone a process": (56, 17, 0, 0, 0, 0), "clone3": (435, 0, 0), "pidfd_open": (434, 1, 0), "personality": (135, 0)}  # fmt: skip
+
+
+def _source() -> str:
+    lines = ["import ctypes, fcntl, os, resource, socket, subprocess, sys, tempfile", "import numpy as np"]
+    for number, statement in enumerate(ATTEMPTS.values()):
+        lines += [f"def attempt_{number}():", f"    {statement}", "    return np.ones(1)"]
+    for number, arguments in enumerate(CALLS.values()):
+        lines += [f"def call_{number}():", "    libc = ctypes.CDLL(None, use_errno=True)"]
+        lines += [
+            f"    result = libc.syscall{arguments}",
+            "    os._exit(9) if result == 0 and os.getpid() < 0 else None",
+        ]
+        lines += ["    return np.array([result, ctypes.get_errno()])"]
+    return "\n".join(
+        [
+            *lines,
+            "def names(): print(*sorted(os.environ), *sorted(os.listdir('/')), sep=' '); return np.ones(1)",
+            "def limits(): return np.array([resource.getrlimit(k) for k in (resource.RLIMIT_AS, resource.RLIMIT_CPU,",
+            "    resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE)])",
+            "def descriptors():",
+            "    return np.array([n for n in range(64) if os.path.exists(n)])",
+            "def user(): return np.array([os.getuid(), os.getgid(), os.geteuid()])",
+            "def thread():",
+            "    import threading",
+            "    done = []",
+            "    t = threading.Thread(target=done.append, args=(1,)); t.start(); t.join()",
+            "    return np.array(done)",
+            "def paths(): print(*sys.path); return np.ones(1)",
+            "def siblings(): print(*sorted(os.listdir(os.path.dirname(os.__file__) + '/site-packages'))); return np.ones(1)",
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def prisoner(sandbox):
+    with sandbox.open({"nn.py": _source().encode()}) as session:
+        yield session
+
+
+@pytest.fixture
+def ask(prisoner):
+    """The array that a function returned."""
+
+    def ask_one(name: str) -> np.ndarray:
+        answers = Student(prisoner).run([Case(f"nn.{name}", (Call({}),))], Limits())
+        assert not isinstance(answers, Fault), answers
+        assert answers[0].calls[0].status is Status.OK, answers[0].calls[0].trouble
+        return answers[0].arrays["0.out"]
+
+    return ask_one
+
+
+@pytest.mark.parametrize("number", range(len(ATTEMPTS)), ids=list(ATTEMPTS))
+def test_student_code_is_refused(prisoner, call, number):
+    outcome = call(prisoner, f"attempt_{number}")
+    assert not isinstance(outcome, Fault), outcome
+    assert outcome.status is Status.RAISED
+    expected = {
+        "FileNotFoundError",
+        "PermissionError",
+        "ModuleNotFoundError",
+        "OSError",
+        "ValueError",
+    }  # the last: Python's word for EPERM of setrlimit
+    assert outcome.trouble.kind in expected, outcome.trouble
+
+
+@pytest.mark.parametrize("number", range(len(CALLS)), ids=list(CALLS))
+def test_the_kernel_refuses_the_system_call(ask, number):
+    result, error = ask(f"call_{number}")
+    assert result == -1
+    assert os.strerror(int(error)) in {"Operation not permitted", "Function not implemented"}
+
+
+def test_the_environment_and_the_root_hold_only_what_the_grader_put_there(prisoner, ask):
+    ask("names")
+    variables = (
+        "LC_ALL LD_LIBRARY_PATH MKL_NUM_THREADS OMP_NUM_THREADS OPENBLAS_NUM_THREADS PWD PYTHONHASHSEED PYTHONHOME"
+    )
+    assert prisoner.output.decode().split() == [
+        *variables.split(),
+        "harness",
+        "lib64",
+        "libraries",
+        "packages",
+        "python",
+        "submission",
+    ]
+
+
+def test_every_limit_is_set_soft_and_hard(ask):
+    gibibyte = 2**30
+    expected = [[gibibyte, gibibyte], [10, 11], [64, 64], [2**24, 2**24], [0, 0]]
+    assert ask("limits").tolist() == expected
+
+
+def test_a_child_holds_no_descriptor_but_its_own_pipes(ask):
+    assert ask("descriptors").tolist() == [0, 1, 2, 3]
+
+
+def test_a_child_is_nobody(ask):
+    assert ask("user").tolist() == [65534, 65534, 65534]
+
+
+def test_threads_of_its_own_are_allowed(ask):
+    assert ask("thread").tolist() == [1]
+
+
+def test_the_submission_is_on_no_search_path(prisoner, ask):
+    ask("paths")
+    assert not [path for path in prisoner.output.decode().split() if "submission" in path]
+
+
+def test_the_interpreters_own_packages_are_masked(prisoner, ask):
+    ask("siblings")
+    assert prisoner.output.decode().split() == []

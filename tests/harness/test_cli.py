@@ -1,0 +1,247 @@
+"""The command line: what it refuses and with which status, what it writes and what it prints."""
+
+import csv
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+import yaml
+
+from grader import batch, cli
+from grader.graded import Graded
+from grader.grading import Grading
+from grader.verdict import Verdict
+
+SEED = "0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def quiet_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("GRADER_SEED", SEED)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def classroom(tmp_path):
+    """A class of three, by name: what each one's nn.py says."""
+    for name in ("anna", "bert", "cleo"):
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / "class" / name / "nn.py").write_text(f"# {name}\n")
+    return tmp_path / "class"
+
+
+@pytest.fixture
+def prepared(make_report, make_check):
+    """Makes a grader that gives full marks to all but stubs, and fails on the names given."""
+
+    def make(*faulty):
+        def grade_one(submission):
+            if submission.id in faulty:
+                raise RuntimeError(f"no luck with {submission.id}")
+            check = (
+                make_check(Verdict.ERROR, unwritten=True) if submission.id == "blank" else make_check(Verdict.PASSED)
+            )
+            return Graded(make_report(submission.id, [check]))
+
+        return lambda *_: Grading(grade_one, make_report().environment)
+
+    return make
+
+
+def test_a_class_is_graded_and_written(classroom, prepared, capsys):
+    assert cli.main([str(classroom), "--out", "r"], prepared()) == 0
+    written = sorted(str(path.relative_to("r")) for path in Path("r").rglob("*") if path.is_file())
+    each = [f"{n}/{f}" for n in ("anna", "bert", "cleo") for f in ("feedback.md", "report.yaml", "timings.yaml")]
+    assert written == sorted([*each, ".lock", "gradebook.csv", "ledger.jsonl", "run.yaml", "summary.yaml"])
+    printed = capsys.readouterr()
+    for text in (
+        "sandbox: test",
+        "submissions: 3",
+        "anna",
+        "scores: 3, mean 4, median 4 of 4",
+        "summary.yaml",
+        "gradebook.csv",
+    ):
+        assert text in printed.out
+    assert "\x1b" not in printed.out
+    assert printed.err == ""
+
+
+def test_jobs_do_not_show_in_what_is_written(classroom, prepared):
+    for jobs in "12":
+        assert cli.main([str(classroom), "--out", jobs, "--jobs", jobs], prepared()) == 0
+    for name in ("summary.yaml", "gradebook.csv", "anna/report.yaml", "anna/feedback.md"):
+        assert Path("1", name).read_bytes() == Path("2", name).read_bytes()
+
+
+def test_a_fault_of_the_grader_is_status_1_and_no_zero(classroom, prepared, capsys):
+    assert cli.main([str(classroom), "--out", "r"], prepared("bert")) == 1
+    assert "no luck with bert" in capsys.readouterr().out
+    with Path("r/gradebook.csv").open(newline="") as file:
+        assert [(row["student"], row["status"], row["score"]) for row in csv.DictReader(file)] == [
+            ("anna", "graded", "4"),
+            ("bert", "infrastructure_error", ""),
+            ("cleo", "graded", "4"),
+        ]
+    run = yaml.safe_load(Path("r/run.yaml").read_text())
+    assert run["infrastructure_errors"] == [{"id": "bert", "reason": "RuntimeError: no luck with bert"}]
+    assert run["finished"]
+
+
+def test_resume_repairs_what_failed(classroom, prepared):
+    whole = cli.main([str(classroom), "--out", "whole"], prepared())
+    assert cli.main([str(classroom), "--out", "r"], prepared("bert")) == 1
+    assert cli.main([str(classroom), "--out", "r", "--resume"], prepared("anna", "cleo")) == whole == 0
+    assert Path("r/summary.yaml").read_bytes() == Path("whole/summary.yaml").read_bytes()
+
+
+def test_one_submission_is_graded_and_the_class_stays_whole(classroom, prepared):
+    assert cli.main([str(classroom), "--out", "r"], prepared()) == 0
+    before = Path("r/gradebook.csv").read_bytes()
+    assert cli.main([str(classroom), "--out", "r", "--submission", "bert"], prepared("anna", "cleo")) == 0
+    assert Path("r/gradebook.csv").read_bytes() == before
+
+
+@pytest.mark.usefixtures("classroom")
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nowhere"], "nowhere"),
+        (["class", "--submission", "bart"], "did you mean one of bert"),
+        (["class", "--seed-file", "none"], "seed file none cannot be read"),
+        (["class", "--out", "class/anna/nn.py"], "is a file"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_status_2(prepared, capsys, arguments, says):
+    assert cli.main(arguments, prepared()) == 2
+    line = capsys.readouterr().err
+    assert line.startswith("grader: ")
+    assert says in line
+    assert line.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [["class", "--jobs", "0"], ["class", "--resume", "--fresh"], ["class", "--lang", "fr"], []]
+)
+def test_arguments_that_make_no_sense_are_status_2(prepared, arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments, prepared())
+    assert stop.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_a_reference_without_full_marks_is_status_3_and_nothing_is_graded(classroom, prepared, capsys):
+    def half(secret, sandbox, only):
+        grading = prepared()(secret, sandbox, only)
+
+        def grade_one(submission):
+            return Graded(msgspec.structs.replace(grading.grade_one(submission).report, score=2.0))
+
+        return dataclasses.replace(grading, grade_one=grade_one)
+
+    assert cli.main([str(classroom), "--out", "r"], half) == 3
+    assert "the reference scores 2.0" in capsys.readouterr().err
+    assert not list(Path("r").glob("*/report.yaml"))
+
+
+def test_another_grader_on_the_same_output_is_status_3(classroom, prepared, capsys):
+    with batch.sole_use(Path("r")):
+        assert cli.main([str(classroom), "--out", "r"], prepared()) == 3
+    assert "another grader is writing to r" in capsys.readouterr().err
+
+
+def test_a_full_disk_at_the_end_is_status_1(classroom, prepared, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "summary.yaml")
+
+    monkeypatch.setattr(cli, "write_class", full)
+    assert cli.main([str(classroom), "--out", "r"], prepared()) == 1
+    assert "summary.yaml could not be read or written: No space left on device" in capsys.readouterr().err
+
+
+def test_names_cannot_speak_to_the_terminal(tmp_path, prepared, capsys, make_submission, monkeypatch):
+    evil = make_submission("a", source="\x1b[2J[red]x", problem="[link=http://x]\x1b]0;t\x07")
+    monkeypatch.setattr(cli.intake, "collect", lambda _path: [evil])
+    cli.main([str(tmp_path), "--out", "r"], prepared())
+    printed = capsys.readouterr().out
+    assert "\x1b" not in printed
+    assert "[red]x" in printed
+
+
+def test_the_chinese_feedback_is_chinese(classroom, prepared):
+    assert cli.main([str(classroom), "--out", "r", "--lang", "zh"], prepared()) == 0
+    assert Path("r/anna/feedback.md").read_text().startswith("# anna 的反馈\n")
+
+
+LIBRARIES = ("yaml", "random", "numpy", "argparse", "rich", "msgspec", "torch", "assignment", "solution")
+AT_START = ("typing", "pathlib", "json", "runpy", "pkgutil", "warnings", "traceback", "sitecustomize")
+
+
+@pytest.mark.parametrize(
+    ("python_path", "poisons"),
+    [({}, LIBRARIES + AT_START), ({"PYTHONPATH": "."}, LIBRARIES)],
+    ids=["no PYTHONPATH", "the current folder on PYTHONPATH"],
+)
+def test_nothing_beside_the_submissions_ever_runs(tmp_path, python_path, poisons):
+    for name in poisons:
+        (tmp_path / f"{name}.py").write_text(f"import sys; sys.stderr.write('{name} ran'); sys.exit(7)\n")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | python_path
+    command = [sys.executable, "-m", "grader", "nowhere"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr[:8]) == (2, "grader: "), done.stderr
+
+
+SCRIPT = """
+import sys, threading, types
+sys.modules["grader.pipeline"] = types.ModuleType("grader.pipeline")  # not used here, and slow to import: torch
+from grader import cli, preflight
+from grader.graded import Graded
+from grader.grading import Grading
+from grader.verdict import Environment, Report, Status, SubmissionReport
+
+ENVIRONMENT = Environment(grader="", python="", numpy="", torch="", sandbox="", rubric="", seed="")
+
+def grade_one(submission):
+    print("grading", submission.id, flush=True)
+    if submission.id == "bert" and "--resume" not in sys.argv:
+        written.wait()
+        print("the second one hangs", flush=True)
+        threading.Event().wait()
+    received = SubmissionReport(id=submission.id, members=[], source="", layout="", sha256="", files={})
+    return Graded(Report(schema="hw3-report/1", submission=received, status=Status.GRADED, score=0.0, max_score=0.0,
+        pending=0.0, problems=[], needs_review=False, message="", remarks=[], environment=ENVIRONMENT))
+
+written = threading.Event()
+advance = cli.Bar.advance
+cli.Bar.advance = lambda self, done: (advance(self, done), written.set())
+preflight.check = lambda *_, **__: None
+sys.exit(cli.main([*sys.argv[1:], "--out", "r", "--jobs", "1"], lambda *_: Grading(grade_one, ENVIRONMENT)))
+"""
+
+
+@pytest.mark.parametrize(("ending", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_whatever_ends_a_run_leaves_whole_files_and_a_resume_that_grades_the_rest(classroom, tmp_path, ending, status):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    command = [sys.executable, str(script), str(classroom)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            if "the second one hangs" in line:
+                process.send_signal(ending)
+        errors = process.stderr.read()
+    assert process.returncode == status
+    assert ("interrupted; what is finished is in r" in errors) == (ending == signal.SIGINT)
+    assert [path.parent.name for path in Path("r").glob("*/report.yaml")] == ["anna"]
+    resumed = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=False)
+    assert (resumed.returncode, resumed.stderr) == (0, "")
+    assert [line for line in resumed.stdout.splitlines() if line.startswith("grading")] == [
+        "grading bert",
+        "grading cleo",
+    ]
+    assert sorted(path.parent.name for path in Path("r").glob("*/report.yaml")) == ["anna", "bert", "cleo"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from grader.errors import GraderError
 from grader.evidence import Exhibit, equals
 from grader.judge import Finding
 from grader.misconceptions import Misconception, find, known, parts_with
-from grader.rubric import Tolerance
+from grader.twins import RIGHT, Parts
 from grader.verdict import Diagnosis, Verdict
 
 USED_BY: dict[str, tuple[str, ...]] = {
@@ -30,22 +30,34 @@ USED_BY: dict[str, tuple[str, ...]] = {
 """Target -> the parts that it is made of, its own first."""
 
 
-Causes: TypeAlias = tuple[Misconception, ...]
-"""The misconceptions that together explain a failed check."""
+class Cause(Protocol):
+    """Why a check fails: a named mistake, or a fault without a name in a module below."""
+
+    @property
+    def name(self) -> str:
+        """What a report calls it."""
+
+    @property
+    def blames(self) -> str:
+        """The check whose points it costs."""
+
+
+Causes: TypeAlias = tuple[Cause, ...]
+"""What together explains a failed check."""
 
 
 def diagnose(
     exhibits: Sequence[Exhibit],
     finding: Finding,
-    tolerance: Tolerance,
     earlier: Sequence[Misconception] = (),
 ) -> Causes:
     """The misconceptions that together explain every array of a failed check; empty when none does.
 
+    A match is as exact as a pass.
+
     Args:
         exhibits: the check's trials and answers.
         finding: why it failed; a property may have named the mistake.
-        tolerance: the check's own: a match is as exact as a pass.
         earlier: what this submission's other checks showed; tried first, since a mistake below spreads upwards.
     """
     if finding.misconception:
@@ -54,20 +66,26 @@ def diagnose(
         return ()
     parts = USED_BY.get(exhibits[0].trial.case.target, ())
     compared = [exhibit for exhibit in exhibits if exhibit.trial.compare]
-    if all(_explains(exhibit, (), tolerance) for exhibit in compared):
+    if all(explains(exhibit, RIGHT) for exhibit in compared):
         return ()  # the arrays are right: it is a property that does not hold
     for mistakes in _candidates(parts, tuple(dict.fromkeys(earlier))):
-        if all(_explains(exhibit, mistakes, tolerance) for exhibit in compared):
+        if all(explains(exhibit, parts_with(*mistakes)) for exhibit in compared):
             return mistakes
     return ()
 
 
 def describe(causes: Causes) -> Diagnosis | None:
     """The diagnosis as a report shows it."""
-    if not causes:
+    named = [cause for cause in causes if isinstance(cause, Misconception)]
+    if not named:
         return None
-    names = " + ".join(m.name for m in causes)
-    return Diagnosis(misconception=names, match="exact", hint=" ".join(m.says for m in causes))
+    names, says = " + ".join(m.name for m in named), " ".join(m.says for m in named)
+    return Diagnosis(misconception=names, match="exact", hint=says)
+
+
+def own_part(exhibits: Sequence[Exhibit]) -> str:
+    """The part that a check's target is."""
+    return USED_BY.get(exhibits[0].trial.case.target, ("",))[0]
 
 
 def _candidates(parts: tuple[str, ...], found: Sequence[Misconception]) -> Iterator[tuple[Misconception, ...]]:
@@ -95,8 +113,9 @@ def _of_part(part: str) -> tuple[Misconception, ...]:
     return tuple(m for m in known() if m.part == part)
 
 
-def _explains(exhibit: Exhibit, mistakes: tuple[Misconception, ...], tolerance: Tolerance) -> bool:
+def explains(exhibit: Exhibit, parts: Parts) -> bool:
+    """Whether the submission computed exactly what twins made of `parts` compute."""
     try:
-        return equals(exhibit, parts_with(*mistakes), tolerance)
+        return equals(exhibit, parts)
     except (GraderError, RuntimeError, IndexError):
         return False  # a wrong twin that cannot compute this case (a shape that does not fit) explains nothing

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
 
 from grader import twins
-from grader.case import Answer, Array, Status
+from grader.case import Answer, Array, Case, Status
 from grader.checks import Trial
 from grader.compare import gradient_scale
 from grader.masks import fitted
@@ -19,11 +20,21 @@ from grader.twins import RIGHT, Parts
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One trial, the submission's answer, and the calls in which the twin can follow it (its dropout masks fit)."""
+    """One trial with the submission's answer.
+
+    Args:
+        trial: what was asked. For an answer in float32, its case has every array rounded to float32.
+        answer: what came back.
+        followed: the calls in which the twin can follow it (its dropout masks fit, and none is to be refused).
+        tolerance: for this answer's precision.
+        single: whether the answer is in float32.
+    """
 
     trial: Trial
     answer: Answer
     followed: tuple[int, ...]
+    tolerance: Tolerance
+    single: bool = False
 
     def expected(self, parts: Parts = RIGHT) -> Mapping[str, Array]:
         """The arrays that a twin made of `parts` gives, as far as this trial compares them."""
@@ -33,17 +44,46 @@ class Exhibit:
         return {k: v for k, v in arrays.items() if any(fnmatchcase(k, pattern) for pattern in self.trial.compare)}
 
 
-def gather(trials: Sequence[Trial], answers: Sequence[Answer]) -> tuple[Exhibit, ...]:
-    """The trials of a check with their answers."""
+def gather(
+    trials: Sequence[Trial],
+    answers: Sequence[Answer],
+    tolerance: Tolerance,
+    single: Tolerance,
+) -> tuple[Exhibit, ...]:
+    """The trials of a check with their answers, each with the tolerance of its precision."""
     exhibits = []
     for trial, given in zip(trials, answers, strict=True):
         answer, unfit = fitted(trial.case, given)
         followed = tuple(n for n in range(len(trial.case.calls)) if n not in {*unfit, *trial.refused})
-        exhibits.append(Exhibit(trial, answer, followed))
+        in_single = any(array.dtype == np.float32 for name, array in answer.arrays.items() if _tells(name))
+        asked = replace(trial, case=rounded(trial.case)) if in_single else trial
+        exhibits.append(Exhibit(asked, answer, followed, single if in_single else tolerance, in_single))
     return tuple(exhibits)
 
 
-def equals(exhibit: Exhibit, parts: Parts, tolerance: Tolerance) -> bool:
+def _tells(name: str) -> bool:
+    return name.endswith(".out") or name.startswith("param.")
+
+
+def rounded(case: Case) -> Case:
+    """The case with every array rounded to float32, as a submission that computes in float32 rounds it on entry."""
+    calls = tuple(
+        replace(
+            call,
+            inputs={name: replace(given, value=_round(given.value)) for name, given in call.inputs.items()},
+            cotangent=None if call.cotangent is None else _round(call.cotangent),
+        )
+        for call in case.calls
+    )
+    parameters = case.parameters and {name: _round(value) for name, value in case.parameters.items()}
+    return replace(case, calls=calls, parameters=parameters)
+
+
+def _round(value: Any) -> Any:
+    return value.astype(np.float32).astype(np.float64) if isinstance(value, np.ndarray) else value
+
+
+def equals(exhibit: Exhibit, parts: Parts) -> bool:
     """Whether the submission computed exactly what a twin made of `parts` computes, refusals and infinities included.
 
     Where the right twin has a gradient and this one has none, the submission's must be missing or zero.
@@ -61,7 +101,7 @@ def equals(exhibit: Exhibit, parts: Parts, tolerance: Tolerance) -> bool:
             if actual is not None and np.any(actual):
                 return False
             continue
-        if actual is None or not _same(actual, wanted, _bound(name, wanted, theirs, tolerance)):
+        if actual is None or not _same(actual, wanted, _bound(name, wanted, theirs, exhibit.tolerance)):
             return False
     return True
 

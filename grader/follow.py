@@ -18,22 +18,23 @@ def carried_forward(outcomes: Mapping[str, Outcome], causes: Mapping[str, Causes
 
     Args:
         outcomes: check id -> what was found.
-        causes: check id -> the misconceptions that explain all of it; empty when nothing does.
+        causes: check id -> what explains all of its failure; no entry where nothing does.
 
-    A misconception is paid for when the check that it is blamed on failed and is not itself carried. A check that a
-    misconception is blamed on is never carried, so that leaving something wrong on purpose earns nothing.
+    A cause is paid for when the check that it is blamed on failed and is not itself carried. A check that one of its
+    causes is blamed on is never carried, so that leaving something wrong on purpose earns nothing.
     """
     paid = {
         check
-        for check, found in causes.items()
-        if outcomes[check].verdict in _CHARGED and (not found or any(m.blames == check for m in found))
+        for check, outcome in outcomes.items()
+        if outcome.verdict in _CHARGED and (check not in causes or any(c.blames == check for c in causes[check]))
     }
     return {check: _carry(check, outcome, causes.get(check, ()), paid) for check, outcome in outcomes.items()}
 
 
 def _carry(check: str, outcome: Outcome, found: Causes, paid: set[str]) -> Outcome:
-    if not found or check in paid or any(m.blames not in paid for m in found):
+    if not found or check in paid or any(cause.blames not in paid for cause in found):
         return outcome
-    names = " and ".join(f"{m.name} ({m.blames})" for m in found)
+    names = " and ".join(f"{cause.name} ({cause.blames})" for cause in found)
     message = f"right but for {names}, which has been paid for there"
-    return msgspec.structs.replace(outcome, carried=Fraction(1), message=message)
+    payers = tuple(dict.fromkeys(cause.blames for cause in found))
+    return msgspec.structs.replace(outcome, carried=Fraction(1), message=message, carried_from=payers)

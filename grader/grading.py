@@ -25,10 +25,12 @@ class Grading:
     Args:
         grade_one: grades one submission.
         environment: what a second run must have in common to give the same bytes.
+        bench: what `grade_one` grades with.
     """
 
     grade_one: GradeOne
     environment: Environment
+    bench: pipeline.Bench
 
 
 def prepare(secret: bytes, sandbox_choice: str, only: Sequence[str]) -> Grading:
@@ -66,4 +68,4 @@ def prepare(secret: bytes, sandbox_choice: str, only: Sequence[str]) -> Grading:
     def grade_one(submission: Submission) -> Graded:
         return pipeline.grade(submission, bench)
 
-    return Grading(grade_one, environment)
+    return Grading(grade_one, environment, bench)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from grader.case import Answer, Array, Status, Trouble
+import msgspec
+import numpy as np
+
+from grader.case import Answer, Array, Case, Role, Status, Trouble
 from grader.checks import Trial, shapes
 from grader.compare import compare, gradient_scale
 from grader.evidence import Exhibit
-from grader.rubric import Tolerance
-from grader.verdict import Mismatch, Verdict
+from grader.relation import ROUNDING, relate
+from grader.verdict import Mismatch, Raised, Verdict
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,13 @@ class Finding:
     error: Mismatch | None = None
     unwritten: bool = False
     misconception: str = ""
+    raised: Raised | None = None
 
 
-def judge(exhibits: Sequence[Exhibit], tolerance: Tolerance) -> Finding | None:
+def judge(exhibits: Sequence[Exhibit]) -> Finding | None:
     """The first fault in a check's answers, or None."""
     for exhibit in exhibits:
-        finding = unanswered(exhibit.trial, exhibit.answer) or disagreement(exhibit, tolerance)
+        finding = unanswered(exhibit.trial, exhibit.answer) or disagreement(exhibit)
         if finding:
             return finding
     return None
@@ -38,9 +42,13 @@ def unanswered(trial: Trial, answer: Answer) -> Finding | None:
     name = trial.case.target
     if answer.status is not Status.OK:
         return _trouble(answer.status, answer.trouble, name)
-    wrong = shapes.misfit(name, trial.case.arguments, _held(trial, answer))
+    held = _held(trial, answer)
+    wrong = shapes.misfit(name, trial.case.arguments, held)
     if wrong:
-        return Finding(Verdict.FAILED, f"{name}: {wrong[1]}", Mismatch(what=f"param.{wrong[0]}", kind="shape"))
+        parameter, text = wrong
+        got = list(held[parameter]) if parameter in held else None
+        error = Mismatch(what=f"param.{parameter}", kind="missing" if got is None else "shape", got=got)
+        return Finding(Verdict.FAILED, f"{name}: {text}", error)
     for number, outcome in enumerate(answer.calls):
         if number in trial.refused:
             if outcome.status is Status.OK:
@@ -54,14 +62,13 @@ def unanswered(trial: Trial, answer: Answer) -> Finding | None:
     return None
 
 
-def disagreement(exhibit: Exhibit, tolerance: Tolerance) -> Finding | None:
+def disagreement(exhibit: Exhibit) -> Finding | None:
     """The first array that is not the twin's, else the first property that does not hold, else None.
 
     Args:
         exhibit: what was asked and what the worker said; `unanswered` has found nothing wrong with it.
-        tolerance: the check's.
     """
-    return _values(exhibit, tolerance) or _properties(exhibit.trial, exhibit.answer)
+    return _values(exhibit) or _properties(exhibit.trial, exhibit.answer)
 
 
 def _held(trial: Trial, answer: Answer) -> dict[str, tuple[int, ...]]:
@@ -73,6 +80,15 @@ def _held(trial: Trial, answer: Answer) -> dict[str, tuple[int, ...]]:
 
 
 def _trouble(status: Status, trouble: Trouble, name: str) -> Finding:
+    finding = _in_words(status, trouble, name)
+    if status not in {Status.RAISED, Status.MEMORY, Status.BAD_VALUE} or not (trouble.kind or trouble.file):
+        return finding
+    source = trouble.source.strip()
+    raised = Raised(kind=trouble.kind, text=trouble.text, file=trouble.file, line=trouble.line, source=source)
+    return replace(finding, raised=raised)
+
+
+def _in_words(status: Status, trouble: Trouble, name: str) -> Finding:
     place = f" ({trouble.file} line {trouble.line}: {trouble.source.strip()})" if trouble.file else ""
     if status is Status.MEMORY:
         return Finding(Verdict.MEMORY, f"{name} ran out of memory{place}")
@@ -85,7 +101,8 @@ def _trouble(status: Status, trouble: Trouble, name: str) -> Finding:
     return Finding(Verdict.ERROR, f"{name}: {trouble.kind}: {trouble.text}{place}")
 
 
-def _values(exhibit: Exhibit, tolerance: Tolerance) -> Finding | None:
+def _values(exhibit: Exhibit) -> Finding | None:
+    tolerance = exhibit.tolerance
     name, answer, expected = exhibit.trial.case.target, exhibit.answer, exhibit.expected()
     for what, wanted in expected.items():
         gradient = ".grad." in what
@@ -98,8 +115,26 @@ def _values(exhibit: Exhibit, tolerance: Tolerance) -> Finding | None:
         scale = gradient_scale(what, expected) if gradient else None
         error = compare(what, actual, wanted, tolerance.gradients if gradient else tolerance.outputs, scale)
         if error:
-            return Finding(Verdict.FAILED, _difference(name, what, error, actual, wanted), error)
+            text = _difference(name, what, error, actual, wanted)
+            return Finding(Verdict.FAILED, text, _related(error, actual, wanted, exhibit))
     return None
+
+
+def _related(error: Mismatch, actual: Array, wanted: Array, exhibit: Exhibit) -> Mismatch:
+    """`error` with both shapes where they differ, and how the numbers are related where they are."""
+    if error.kind == "shape":
+        error = msgspec.structs.replace(error, got=list(actual.shape), wanted=list(wanted.shape))
+    found = relate(actual, wanted, _batch(exhibit.trial.case), max(ROUNDING, exhibit.tolerance.outputs))
+    return msgspec.structs.replace(error, relation=found.kind, factor=found.factor) if found else error
+
+
+def _batch(case: Case) -> int:
+    """The size of the batch that the first call gets; 0 where it has none."""
+    for given in case.calls[0].inputs.values():
+        if isinstance(given.value, np.ndarray) and given.role in {Role.VARIABLE, Role.CONSTANT, Role.BATCH}:
+            sizes = given.value.shape[1:] if given.role is Role.BATCH else given.value.shape
+            return int(sizes[0]) if sizes else 0
+    return 0
 
 
 def _difference(name: str, what: str, error: Mismatch, actual: Array, wanted: Array) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from fractions import Fraction
 
@@ -13,12 +13,15 @@ import msgspec
 import numpy as np
 
 from grader import checks, score
+from grader.borrow import explain_by_own_parts
 from grader.case import Fault, FaultKind
-from grader.diagnose import Causes, describe, diagnose
+from grader.diagnose import Causes, describe, diagnose, own_part
 from grader.evidence import gather
 from grader.follow import carried_forward
 from grader.graded import Graded
 from grader.judge import judge
+from grader.misconceptions import Misconception
+from grader.own_gradient import follows_own_forward
 from grader.rubric import CheckLine, Rubric
 from grader.sandbox import Sandbox
 from grader.seed import public_seed
@@ -34,6 +37,8 @@ _NO_ANSWER = {
     FaultKind.DIED: Verdict.ERROR,
     FaultKind.PROTOCOL: Verdict.ERROR,
 }
+IN_SINGLE = "computed in float32, and compared at the tolerance of float32"
+OWN_FORWARD = "the forward pass is wrong; this is the right gradient of it"
 _ANSWERED = {Verdict.PASSED, Verdict.FAILED, Verdict.PENDING}
 
 
@@ -58,6 +63,27 @@ class Bench:
     only: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Record:
+    """What has been found of one submission so far.
+
+    Args:
+        outcomes: check id -> what was found.
+        causes: check id -> what explains its failure.
+        broken: part -> the first check that it failed in a way that nothing explains.
+    """
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    causes: dict[str, Causes] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def misconceptions(self) -> tuple[Misconception, ...]:
+        """The named mistakes, in the order in which they showed."""
+        found = (cause for causes in self.causes.values() for cause in causes)
+        return tuple(dict.fromkeys(cause for cause in found if isinstance(cause, Misconception)))
+
+
 def grade(submission: Submission, bench: Bench) -> Graded:
     """Grade one submission.
 
@@ -66,20 +92,14 @@ def grade(submission: Submission, bench: Bench) -> Graded:
     """
     if submission.problem:
         return Graded(_ungradable(submission, bench), {})
-    outcomes: dict[str, Outcome] = {}
-    causes: dict[str, Causes] = {}
-    timings: dict[str, float] = {}
-    wanted = _wanted(bench)
+    record, timings, wanted = Record(), {}, _wanted(bench)
     with bench.sandbox.open({**bench.stubs, **submission.files}) as session:
         student = Student(session)
         for line in bench.rubric.checks:
             start = time.perf_counter()
-            outcome = _not_assessed(line, outcomes, wanted)
-            if outcome is None:
-                outcome, causes[line.id] = _assess(line, student, bench, causes)
-            outcomes[line.id] = outcome
+            record.outcomes[line.id] = _not_assessed(line, record, wanted) or _assess(line, student, bench, record)
             timings[line.id] = time.perf_counter() - start
-    return Graded(_report(submission, bench, carried_forward(outcomes, causes)), timings)
+    return Graded(_report(submission, bench, carried_forward(record.outcomes, record.causes)), timings)
 
 
 def _wanted(bench: Bench) -> frozenset[str]:
@@ -91,40 +111,51 @@ def _wanted(bench: Bench) -> frozenset[str]:
     return frozenset(chosen)
 
 
-def _not_assessed(line: CheckLine, outcomes: Mapping[str, Outcome], wanted: frozenset[str]) -> Outcome | None:
+def _not_assessed(line: CheckLine, record: Record, wanted: frozenset[str]) -> Outcome | None:
     if line.pending:
         return Outcome(verdict=Verdict.PENDING, message=line.pending)
     if line.id not in wanted:
         return Outcome(verdict=Verdict.PENDING, message="not selected by --only")
     for earlier in line.needs:
-        if outcomes[earlier].verdict not in _ANSWERED:
+        if record.outcomes[earlier].verdict not in _ANSWERED:
             return Outcome(verdict=Verdict.SKIPPED, message=f"needs {earlier}, which gave no answer")
     for earlier in line.after:
-        if outcomes[earlier].verdict is not Verdict.PASSED and outcomes[earlier].diagnosis is None:
+        if record.outcomes[earlier].verdict is not Verdict.PASSED and earlier not in record.causes:
             return Outcome(verdict=Verdict.SKIPPED, message=f"needs {earlier} to pass")
     return None
 
 
-def _assess(line: CheckLine, student: Student, bench: Bench, causes: Mapping[str, Causes]) -> tuple[Outcome, Causes]:
+def _assess(line: CheckLine, student: Student, bench: Bench, record: Record) -> Outcome:
     """One check: its cases to the worker in one request, the same cases to the twins, both sets of arrays compared."""
     draw = checks.Draw(np.random.default_rng(public_seed(bench.secret, line.id)))
     trials = checks.trials(line.id, draw)
     answers = student.run([trial.case for trial in trials], bench.rubric.limits)
     if isinstance(answers, Fault):
-        return Outcome(verdict=_NO_ANSWER[answers.kind], message=answers.text), ()
-    exhibits, tolerance = gather(trials, answers), bench.rubric.tolerance(line)
-    finding = judge(exhibits, tolerance)
+        return Outcome(verdict=_NO_ANSWER[answers.kind], message=answers.text)
+    exhibits = gather(trials, answers, bench.rubric.tolerance(line), bench.rubric.single)
+    remarks = (IN_SINGLE,) if any(exhibit.single for exhibit in exhibits) else ()
+    finding = judge(exhibits)
     if finding is None:
-        return Outcome(verdict=Verdict.PASSED, share=Fraction(1)), ()
-    found = diagnose(exhibits, finding, tolerance, earlier=[m for known in causes.values() for m in known])
+        return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=remarks)
+    causes = diagnose(exhibits, finding, record.misconceptions) or explain_by_own_parts(
+        exhibits, record.broken, record.misconceptions, student, bench.rubric.limits
+    )
     outcome = Outcome(
         verdict=finding.verdict,
         error=finding.error,
-        diagnosis=describe(found),
+        diagnosis=describe(causes),
         message=finding.message,
         unwritten=finding.unwritten,
+        raised=finding.raised,
+        remarks=remarks,
     )
-    return outcome, found
+    if causes:
+        record.causes[line.id] = causes
+    elif follows_own_forward(exhibits, draw, student, bench.rubric.limits):
+        return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=(OWN_FORWARD,))
+    else:
+        record.broken.setdefault(own_part(exhibits), line.id)
+    return outcome
 
 
 def _ungradable(submission: Submission, bench: Bench) -> Report:

@@ -241,6 +241,11 @@ def _trouble(trouble: _Trouble) -> Trouble:
     for text in (trouble.kind, trouble.text, trouble.file, trouble.source):
         if plain(text) != text:
             raise ProtocolError("text with control characters, direction marks or surrogates")
+    stem = trouble.file.removesuffix(".py")
+    if trouble.file and not (stem != trouble.file and all(part.isidentifier() for part in stem.split("/"))):
+        raise ProtocolError("a place that is no file of the package")
+    if trouble.kind and not trouble.kind.isidentifier():
+        raise ProtocolError("an exception whose class has no proper name")
     return Trouble(
         kind=trouble.kind,
         text=_ADDRESS.sub("0x…", trouble.text),

@@ -64,6 +64,7 @@ class Tolerance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     outputs: float
     gradients: float
+    wrong: float
 
 
 class TolerancesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -90,7 +91,14 @@ class Rubric:
         """The tolerance class of a check."""
         return self.tolerances[line.tolerance]
 
+    @property
+    def single(self) -> Tolerance:
+        """What holds instead for an answer in float32."""
+        return self.tolerances["float32"]
+
     def _validate(self) -> None:
+        if "float32" not in self.tolerances:
+            raise UsageError("tolerances.yaml: the class float32, which every rubric needs, is missing")
         seen: set[str] = set()
         for line in self.checks:
             for earlier in (*line.needs, *line.after):

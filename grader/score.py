@@ -64,6 +64,8 @@ def _check(line: CheckLine, outcome: Outcome) -> CheckReport:
         diagnosis=outcome.diagnosis,
         message=outcome.message,
         unwritten=outcome.unwritten,
+        raised=outcome.raised,
+        carried_from=list(outcome.carried_from),
         remarks=list(outcome.remarks),
     )
 

@@ -8,6 +8,8 @@ from fractions import Fraction
 import msgspec
 
 SCHEMA = "hw3-report/1"
+AND = " + "
+"""Joins the names of two misconceptions."""
 
 
 class Verdict(enum.Enum):
@@ -54,7 +56,8 @@ class Points(msgspec.Struct, frozen=True, kw_only=True):
 class Mismatch(msgspec.Struct, frozen=True, kw_only=True):
     """Where and by how much an array is wrong; numbers have two significant digits.
 
-    `kind` is one of shape, dtype, finite, value, property; `at` is the first index over tolerance.
+    `kind` is one of shape, dtype, finite, value, missing, property; `at` is the first index over tolerance; `got` and
+    `wanted` are shapes; `relation` and `factor` are those of `grader.relation`.
     """
 
     what: str
@@ -63,14 +66,34 @@ class Mismatch(msgspec.Struct, frozen=True, kw_only=True):
     max_rel: float | None = None
     at: list[int] = []
     tolerance: float | None = None
+    got: list[int] | None = None
+    wanted: list[int] | None = None
+    relation: str | None = None
+    factor: float | None = None
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """The named mistake behind a wrong answer."""
 
     misconception: str
+    """Its name; "a + b" where two together explain the answer."""
     match: str
     hint: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names one by one."""
+        return tuple(self.misconception.split(AND))
+
+
+class Raised(msgspec.Struct, frozen=True, kw_only=True):
+    """An exception of the student's code and the line of their own file that it came from; untrusted text."""
+
+    kind: str
+    text: str
+    file: str = ""
+    line: int = 0
+    source: str = ""
 
 
 class CheckReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -86,6 +109,9 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     message: str = ""
     unwritten: bool = False
     """The stub is still there: not an attempt, and no error to explain."""
+    raised: Raised | None = None
+    carried_from: list[str] = []
+    """The ids of the checks that have paid for what is wrong here."""
     remarks: list[str] = []
 
 
@@ -154,4 +180,6 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     diagnosis: Diagnosis | None = None
     message: str = ""
     unwritten: bool = False
+    raised: Raised | None = None
+    carried_from: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ Read it in this order: `tensor` (what you use), `operations` (the primitives and
 gradients flow back), then `module` and `optim`. `backend`, `creation` and `one_hot` can wait.
 """
 
-from . import blocks as _blocks  # large expressions wait; see there
+from . import blocks as _blocks
 from .autodiff import Function, Step
 from .backend import TensorBackend, default_backend
 from .creation import ones, rand, randn, tensor, tensor_from_numpy, zeros

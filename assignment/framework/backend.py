@@ -36,7 +36,7 @@ class TensorBackend:
         self.xp = array_module
         self.dtype = np.dtype(dtype)
         self.generator = np.random.default_rng(seed)
-        self.has_cache_to_spare = array_module is np
+        self.on_cpu = array_module is np
         if self.dtype.name not in FLOATING_TYPES:
             raise ValueError(f"a backend of dtype {self.dtype}; expected one of {', '.join(FLOATING_TYPES)}")
 

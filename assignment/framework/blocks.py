@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import math
-import weakref
 from typing import Any, NamedTuple
 
 from . import autodiff
@@ -39,42 +38,52 @@ class Expression:
         function: the operation.
         arguments: expressions that wait too, tensors that do not, and whatever is no tensor.
         shape: of the result.
+        backend: of the result.
         length: how many operations it takes, at most.
-        owner: the tensor that people hold. While it lives its elements may be asked for again, so they will be kept.
+        passed: whether its elements have been computed on the way to something else, and not kept.
     """
 
-    def __init__(self, function: type[Function], arguments: tuple[Any, ...], shape: Shape) -> None:
+    def __init__(
+        self, function: type[Function], arguments: tuple[Any, ...], shape: Shape, backend: TensorBackend
+    ) -> None:
         self.function = function
         self.arguments = arguments
         self.shape = shape
-        self.length = 1 + sum(part.length for part in arguments if isinstance(part, Expression))
-        self.owner: weakref.ref[Deferred] | None = None
+        self.backend = backend
+        self.length: int = 1 + sum(part.length for part in arguments if isinstance(part, Expression))
+        self.passed = False
+        self.result: Tensor | None = None
+
+    def finished(self) -> Tensor:
+        """The result, computed when first asked for and then kept, with its place in the history."""
+        if self.result is None:
+            program = Program(self)
+            if program.lines == 1:  # nothing to gain
+                self.result = program.run(program.leaves)
+            else:
+                self.result = Blocks.compute((program, *program.leaves))
+            self.arguments = ()
+        return self.result
 
 
 class Deferred(Tensor):
     """A tensor whose elements are computed when somebody looks at them."""
 
-    def __init__(self, expression: Expression, backend: TensorBackend, requires_grad: bool) -> None:
+    def __init__(self, expression: Expression, requires_grad: bool) -> None:
         self.expression = expression
-        self.backend = backend
+        self.backend = expression.backend
         self.requires_grad = requires_grad
         self.grad = None
-        expression.owner = weakref.ref(self)
-
-    @functools.cached_property
-    def finished(self) -> Tensor:
-        """The same tensor, computed."""
-        return compute(self.expression, self.backend)
 
     @functools.cached_property
     def array(self) -> Array:  # computed when first asked for, then an attribute like any other
         """The elements."""
-        return self.finished.array
+        return self.expression.finished().array
 
     @functools.cached_property
     def step(self) -> Step | None:  # type: ignore[override]  # as for `array`
         """How it was computed."""
-        return self.finished.step
+        return self.expression.finished().step
 
     @property
     def shape(self) -> Shape:
@@ -88,20 +97,20 @@ class Deferred(Tensor):
 
     def detach(self) -> Tensor:
         """The same elements without history, which may wait as well."""
-        if "finished" in self.__dict__:
+        if not is_waiting(self):
             return super().detach()
-        return Deferred(Expression(Detach, (self.expression,), self.shape), self.backend, requires_grad=False)
+        return Deferred(Expression(Detach, (self.expression,), self.shape, self.backend), requires_grad=False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Ask for this tensor's gradient (or no longer); returns itself."""
-        self.step = self.finished.step
+        self.step = self.expression.finished().step  # before the answer to "does it have one" changes
         return super().requires_grad_(requires_grad)
 
 
 def postpone(function: type[Function], inputs: tuple[Any, ...], backend: TensorBackend) -> Tensor | None:
     """The operation as a tensor that waits; None where it is small or needs other rows, and must be computed at once."""
     tensors = [value for value in inputs if isinstance(value, Tensor)]
-    if not backend.has_cache_to_spare or not any(value.size >= LARGE or is_waiting(value) for value in tensors):
+    if not backend.on_cpu or not any(value.size >= LARGE or is_waiting(value) for value in tensors):
         return None
     shape = function.rowwise_shape(*inputs)
     if shape is None or shape[0] == 1:
@@ -112,15 +121,15 @@ def postpone(function: type[Function], inputs: tuple[Any, ...], backend: TensorB
         else value
         for value in inputs
     )
-    expression = Expression(function, arguments, shape)
+    expression = Expression(function, arguments, shape, backend)
     if expression.length > LONGEST:
-        expression = Expression(function, inputs, shape)
-    return Deferred(expression, backend, requires_grad=any(value.requires_grad for value in tensors))
+        expression = Expression(function, inputs, shape, backend)
+    return Deferred(expression, requires_grad=any(value.requires_grad for value in tensors))
 
 
 def is_waiting(tensor: Tensor) -> bool:
     """Whether the elements are still to be computed."""
-    return isinstance(tensor, Deferred) and "finished" not in tensor.__dict__
+    return isinstance(tensor, Deferred) and tensor.expression.result is None
 
 
 def has_rows(shape: Shape, whole: Shape) -> bool:
@@ -147,24 +156,28 @@ class Program:
         leaves: the tensors that it starts from, each once.
         shape: of the result.
         backend: of the result.
+        lines: how many operations there are.
         rows: how many rows make a block.
     """
 
-    def __init__(self, expression: Expression, backend: TensorBackend) -> None:
+    def __init__(self, expression: Expression) -> None:
         self.entries: list[Place | Line] = []
         self.leaves: list[Tensor] = []
         self.shape = expression.shape
-        self.backend = backend
+        self.backend = expression.backend
         self.places: dict[int, Place] = {}
         self.widest = 1
         self.enter(expression)
+        self.lines = len(self.entries) - len(self.leaves)
         self.rows = max(1, BLOCK * self.shape[0] // self.widest)
 
     def argument(self, part: Any) -> Any:
         """An argument as it stands in a line: the place of an expression or a tensor, anything else as it is."""
-        owner = part.owner and part.owner() if isinstance(part, Expression) else None
-        if owner is not None:
-            part = owner.finished
+        if isinstance(part, Expression) and id(part) not in self.places:
+            if part.passed or part.result is not None:  # wanted for the second time: now it is kept
+                part = part.finished()
+            else:
+                part.passed = True
         if not isinstance(part, Expression | Tensor):
             return part
         return self.places[id(part)] if id(part) in self.places else self.enter(part)
@@ -238,15 +251,6 @@ class Blocks(Function):
                     gradient[rows] = 0 if part.grad is None else part.grad.array
         collected = [leaf.grad.array if leaf.grad is not None else None for leaf in whole]
         return None, *[mine if mine is not None else other for mine, other in zip(gradients, collected, strict=True)]
-
-
-def compute(expression: Expression, backend: TensorBackend) -> Tensor:
-    """The finished tensor, with its place in the history."""
-    program = Program(expression, backend)
-    operations = [entry for entry in program.entries if isinstance(entry, Line)]
-    if len(operations) == 1:  # nothing to gain
-        return program.run(program.leaves)
-    return Blocks.compute((program, *program.leaves))
 
 
 autodiff.postponers.append(postpone)

@@ -96,7 +96,8 @@ class Masked(Tensor):
     def sum(self, dim: Any = None) -> Tensor:
         """The sum; over the last dim, it is picked and not added up."""
         if self.axis(dim) == self.dims - 1:
-            return ops.Pick.apply(self.numbers, self.rows.ids)
+            ids = Tensor(self.rows.ids[..., None].astype(self.dtype), self.backend)  # (..., 1)
+            return ops.Pick.apply(self.numbers, ids)
         return super().sum(dim)
 
 

@@ -390,12 +390,13 @@ class Index(Operation):
 
 
 class Pick(Operation):
-    """From each row along the last dim, the element whose number `ids` says; the dim is kept with size 1."""
+    """From each row along the last dim, the element whose number `ids` (..., 1) says: (..., n) -> (..., 1)."""
 
     @staticmethod
     def forward(ctx: Step, a: Array, ids: Array) -> Array:
-        ctx.save_for_backward(a.shape, ids[..., None])  # (..., 1)
-        return ctx.xp.take_along_axis(a, ids[..., None], axis=-1)
+        places = ids.astype("int64")
+        ctx.save_for_backward(a.shape, places)
+        return ctx.xp.take_along_axis(a, places, axis=-1)
 
     @staticmethod
     def backward(ctx: Step, grad: Array) -> Any:
@@ -403,3 +404,7 @@ class Pick(Operation):
         result = ctx.xp.zeros(shape, dtype=grad.dtype)
         ctx.xp.put_along_axis(result, places, grad, axis=-1)
         return result, None
+
+    @classmethod
+    def rowwise_shape(cls, *inputs: Any) -> Shape | None:
+        return inputs[1].shape if inputs[1].dims > 1 else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from grader.case import Call, Case, Fault, Input, Limits, Role, Status
 from grader.errors import InfrastructureError, ProtocolError
 from grader.protocol import decode_reply, encode_request
@@ -27,14 +29,14 @@ ATTEMPTS = {
 """What must fail, as statements of Python that run in the worker, never here."""
 
 
-def failure(sandbox: Sandbox) -> str:
-    """What the sandbox does not prevent, or why it does not even work; "" when all of `ATTEMPTS` are prevented."""
+def failure(sandbox: Sandbox, attempts: Mapping[str, str] = ATTEMPTS) -> str:
+    """What the sandbox does not prevent, or why it does not even work; "" when all attempts are prevented."""
     lines = ["import os", "import numpy"]
-    for number, statement in enumerate(ATTEMPTS.values()):
+    for number, statement in enumerate(attempts.values()):
         lines += [f"def attempt_{number}(x):", f"    {statement}", "    return numpy.ones(1)"]
     source = "\n".join([*lines, "def works(x):", "    return numpy.ones(1)", ""]).encode()
     call = Call({"x": Input(None, Role.PLAIN)})
-    names = ["works", *(f"attempt_{number}" for number in range(len(ATTEMPTS)))]
+    names = ["works", *(f"attempt_{number}" for number in range(len(attempts)))]
     cases = [Case(f"nn.{name}", (call,)) for name in names]
     try:
         with sandbox.open({"nn.py": source}) as session:
@@ -48,7 +50,7 @@ def failure(sandbox: Sandbox) -> str:
         return f"a harmless program does not run in it: {works.trouble}"
     not_refused = [
         name
-        for name, answer in zip(ATTEMPTS, tried, strict=True)
+        for name, answer in zip(attempts, tried, strict=True)
         if not answer.calls or answer.calls[0].status is not Status.RAISED
     ]
     return f"it does not prevent {', '.join(not_refused)}" if not_refused else ""

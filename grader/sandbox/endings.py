@@ -25,7 +25,7 @@ def judge(ending: Ending, limits: Limits) -> bytes | Fault:
         InfrastructureError: the child was not locked in, or was killed by none of its limits.
     """
     forced = {
-        WALL: Fault(FaultKind.TIMEOUT, f"time limit {limits.wall_s:g} s"),
+        WALL: out_of_time(limits),
         OUTPUT: Fault(FaultKind.OUTPUT, "printed more than 8 MiB"),
         REPLY: Fault(FaultKind.PROTOCOL, "an answer of more than 64 MiB"),
     }
@@ -43,9 +43,14 @@ def judge(ending: Ending, limits: Limits) -> bytes | Fault:
     return ending.frame
 
 
+def out_of_time(limits: Limits) -> Fault:
+    """One text for both clocks: which of them a loop meets first depends on how busy the machine is."""
+    return Fault(FaultKind.TIMEOUT, f"time limit {limits.cpu_s} s ({limits.wall_s:g} s on the clock)")
+
+
 def _killed(number: int, ending: Ending, limits: Limits) -> Fault:
     if number == signal.SIGXCPU or (number == signal.SIGKILL and ending.cpu_s >= limits.cpu_s):
-        return Fault(FaultKind.TIMEOUT, f"processor time limit {limits.cpu_s} s")
+        return out_of_time(limits)
     if number == signal.SIGKILL:
         # No submission can send this signal. The kernel does where the whole machine is short of memory.
         if ending.peak_kib < NEAR * limits.memory_mib * 1024:

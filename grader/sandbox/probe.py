@@ -35,7 +35,7 @@ def probe(choice: str) -> Sandbox:
     if choice == "landlock":
         raise RefusedToStartError("--sandbox landlock is not available yet; choose auto, which needs user namespaces")
     if choice == "unsafe-none":
-        return Sandbox(NO_TIER, unisolated.start, is_isolated=False)
+        return _unisolated()
     reasons = []
     if not sys.platform.startswith("linux"):
         reasons.append(f"isolation needs Linux, this is {sys.platform}")
@@ -47,3 +47,14 @@ def probe(choice: str) -> Sandbox:
                 return sandbox
             reasons.append(f"{candidate.path}: {problem}")
     raise RefusedToStartError(f"no isolation works here: {'; '.join(reasons) or 'there is no bwrap'}. {FIX}")
+
+
+def _unisolated() -> Sandbox:
+    """Limits only, with seccomp where that can be had."""
+    reason = ""
+    for locked in (True, False):
+        sandbox = Sandbox(NO_TIER, unisolated.starter(locked=locked), is_isolated=False)
+        reason = attempts.failure(sandbox, {})
+        if not reason:
+            return sandbox
+    raise RefusedToStartError(f"not even a worker without isolation runs here: {reason}")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from grader.case import Fault, FaultKind, Limits
+from grader.case import Fault, Limits
 from grader.errors import InfrastructureError
 
-from .endings import judge
+from .endings import judge, out_of_time
 from .process import LateError, LostError, Worker
 from .stage import Stage
 
@@ -80,7 +80,7 @@ class Session:
             ending = worker.ask(request, limits)
         except LateError:
             self._discard()
-            return Fault(FaultKind.TIMEOUT, f"time limit {limits.wall_s:g} s")
+            return out_of_time(limits)
         except LostError as error:
             self._discard()
             raise InfrastructureError(f"a sandbox was lost: {error}") from error

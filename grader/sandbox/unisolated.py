@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 from .environment import ENVIRONMENT, PYTHON_OPTIONS
-from .interpreter import inspect
+from .interpreter import Interpreter, inspect
 from .process import Worker
+from .session import Start
 from .stage import FRAMEWORK, WORKER, Stage
 
 
-def start(stage: Stage) -> Worker:
-    """Starts a worker on the same layout as in a sandbox, made of links; seccomp is used where it is known to work."""
-    python = inspect()
+def starter(*, locked: bool) -> Start:
+    """How to start a worker without isolation; `locked`: with seccomp all the same."""
+
+    def start(stage: Stage) -> Worker:
+        python = inspect()
+        _lay_out(stage, python)
+        script = str(stage.root / "harness/worker/main.py")
+        command = [str(python.binary), *PYTHON_OPTIONS, script, "locked" if locked else "unlocked"]
+        return Worker(lambda _: command, ENVIRONMENT, stage.root)
+
+    return start
+
+
+def _lay_out(stage: Stage, python: Interpreter) -> None:
+    """The same places as in a sandbox, made of links."""
     links = {
         "packages/numpy": python.numpy,
         "packages/numpy.libs": python.numpy_libraries,
@@ -29,7 +39,3 @@ def start(stage: Stage) -> Worker:
     if not framework.is_symlink():
         framework.rmdir()
         framework.symlink_to(FRAMEWORK)
-    locked = sys.platform == "linux" and os.uname().machine == "x86_64"
-    script = str(stage.root / "harness/worker/main.py")
-    command = [str(python.binary), *PYTHON_OPTIONS, script, "locked" if locked else "unlocked"]
-    return Worker(lambda _: command, ENVIRONMENT, stage.root)

@@ -23,6 +23,12 @@ def clean(text: str, limit: int) -> str:
     return kept if len(kept) <= limit else kept[: limit - 1] + "…"
 
 
+def is_module_path(path: str) -> bool:
+    """Whether a file's path inside the package, "parts/heads.py", is made of identifiers."""
+    stem = path.removesuffix(".py")
+    return len(path) <= FILE_CHARS and stem != path and all(part.isidentifier() for part in stem.split("/"))
+
+
 def is_dotted(name: str) -> bool:
     """Whether a parameter's or module's name is made of identifiers and numbers joined by dots."""
     parts = name.split(".")

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from .case import Outcome, Trouble
-from .text import FILE_CHARS, KIND_CHARS, SOURCE_CHARS, TEXT_CHARS, clean
+from .text import KIND_CHARS, SOURCE_CHARS, TEXT_CHARS, clean, is_module_path
 
 T = TypeVar("T")
 
@@ -50,6 +50,7 @@ class Guard:
         cls = type(error)
         word = next((word for kind, word in _WORDS if issubclass(cls, kind)), "raised")
         kind = clean(type.__dict__["__name__"].__get__(cls), KIND_CHARS)
+        kind = kind if kind.isidentifier() else "Exception"
         if issubclass(cls, MissingError | BadValueError):
             return Outcome(word, Trouble(text=clean(str(error), TEXT_CHARS)))
         try:
@@ -73,10 +74,11 @@ class Guard:
         file, line = place
         if not file:
             return "", 0, ""
-        return clean(file.removeprefix(self._folder), FILE_CHARS), max(0, min(line, MAX_LINE)), _source(file, line)
+        return file.removeprefix(self._folder), max(0, min(line, MAX_LINE)), _source(file, line)
 
     def _is_own(self, file: str) -> bool:
-        return file.startswith(self._folder) and not file.startswith(self._folder + "framework" + os.path.sep)
+        path = file.removeprefix(self._folder)
+        return path != file and is_module_path(path) and not path.startswith("framework/")
 
 
 def _place_of_syntax(error: BaseException) -> tuple[str, int]:

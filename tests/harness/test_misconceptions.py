@@ -60,11 +60,11 @@ def failed(parts: twins.Parts) -> dict[str, tuple[str, ...]]:
         trials = tuple(replace(t, properties=()) for t in trials_of(line))
         if not trials:
             continue
-        exhibits = gather(trials, [hand_in(t.case, parts) for t in trials])
-        finding = judge(exhibits, RUBRIC.tolerance(line))
+        exhibits = gather(trials, [hand_in(t.case, parts) for t in trials], RUBRIC.tolerance(line), RUBRIC.single)
+        finding = judge(exhibits)
         if finding:
             earlier = [find(m) for causes in found.values() for m in causes]
-            found[line.id] = tuple(m.id for m in diagnose(exhibits, finding, RUBRIC.tolerance(line), earlier))
+            found[line.id] = tuple(m.id for m in diagnose(exhibits, finding, earlier))
     return found
 
 

@@ -56,41 +56,56 @@ ATTEMPTS = {
     "a change of user": "os.setuid(0)",
     "a new root": "os.chroot('/')",
 }
-CALLS = {"ptrace": (101, 0), "unshare": (272, 0x10000000), "mount": (165, 0), "io_uring_setup": (425, 8), "keyctl": (250, 0),
-         "shmget": (29, 0, 4096, 0o600), "perf_event_open": (298, 0), "bpf": (321, 0), "userfaultfd": (323, 0),
-         "setns": (308, 0), "process_vm_readv": (310, 1), "prctl": (157, 38, 1, 0, 0, 0), "seccomp": (317, 1),
-         "clone a process": (56, 17, 0, 0, 0, 0), "clone3": (435, 0, 0), "pidfd_open": (434, 1, 0), "personality": (135, 0)}  # fmt: skip
+CALLS = {
+    "ptrace": (101, 0),
+    "unshare": (272, 0x10000000),
+    "mount": (165, 0),
+    "io_uring_setup": (425, 8),
+    "keyctl": (250, 0),
+    "shmget": (29, 0, 4096, 0o600),
+    "perf_event_open": (298, 0),
+    "bpf": (321, 0),
+    "userfaultfd": (323, 0),
+    "setns": (308, 0),
+    "process_vm_readv": (310, 1),
+    "prctl": (157, 38, 1, 0, 0, 0),
+    "seccomp": (317, 1),
+    "clone of a process": (56, 17, 0, 0, 0, 0),
+    "clone into a namespace": (56, 0x10010000, 0, 0, 0, 0),
+    "clone3": (435, 0, 0),
+    "pidfd_open": (434, 1, 0),
+    "personality": (135, 0),
+    "memfd_secret": (447, 0),
+}
+OBSERVE = """
+def names(): return say(*sorted(os.environ), *sorted(os.listdir("/")))
+def paths(): return say(*sys.path)
+def siblings(): return say(*os.listdir(os.path.dirname(os.__file__) + "/site-packages"))
+def say(*words):
+    print(*words)
+    return np.ones(1)
+def limits():
+    kinds = resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE
+    return np.array([resource.getrlimit(kind) for kind in kinds])
+def descriptors(): return np.array([number for number in range(64) if os.path.exists(number)])
+def user(): return np.array([os.getuid(), os.getgid(), os.geteuid()])
+def thread():
+    done = []
+    started = threading.Thread(target=done.append, args=(1,))
+    started.start()
+    started.join()
+    return np.array(done)
+"""
 
 
 def _source() -> str:
-    lines = ["import ctypes, fcntl, os, resource, socket, subprocess, sys, tempfile", "import numpy as np"]
+    lines = ["import ctypes, fcntl, os, resource, socket, subprocess, sys, tempfile, threading", "import numpy as np"]
     for number, statement in enumerate(ATTEMPTS.values()):
         lines += [f"def attempt_{number}():", f"    {statement}", "    return np.ones(1)"]
     for number, arguments in enumerate(CALLS.values()):
-        lines += [f"def call_{number}():", "    libc = ctypes.CDLL(None, use_errno=True)"]
-        lines += [
-            f"    result = libc.syscall{arguments}",
-            "    os._exit(9) if result == 0 and os.getpid() < 0 else None",
-        ]
+        lines += [f"def call_{number}():", f"    result = ctypes.CDLL(None, use_errno=True).syscall{arguments}"]
         lines += ["    return np.array([result, ctypes.get_errno()])"]
-    return "\n".join(
-        [
-            *lines,
-            "def names(): print(*sorted(os.environ), *sorted(os.listdir('/')), sep=' '); return np.ones(1)",
-            "def limits(): return np.array([resource.getrlimit(k) for k in (resource.RLIMIT_AS, resource.RLIMIT_CPU,",
-            "    resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE)])",
-            "def descriptors():",
-            "    return np.array([n for n in range(64) if os.path.exists(n)])",
-            "def user(): return np.array([os.getuid(), os.getgid(), os.geteuid()])",
-            "def thread():",
-            "    import threading",
-            "    done = []",
-            "    t = threading.Thread(target=done.append, args=(1,)); t.start(); t.join()",
-            "    return np.array(done)",
-            "def paths(): print(*sys.path); return np.ones(1)",
-            "def siblings(): print(*sorted(os.listdir(os.path.dirname(os.__file__) + '/site-packages'))); return np.ones(1)",
-        ]
-    )
+    return "\n".join([*lines, OBSERVE])
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 
 from grader.case import Call, Case, Fault, FaultKind, Input, Limits, Status
 from grader.errors import RefusedToStartError
-from grader.sandbox import attempts, bubblewrap, interpreter, probe
+from grader.sandbox import Sandbox, attempts, bubblewrap, interpreter, probe, unisolated
 from grader.student import Student
 
 
@@ -92,7 +92,15 @@ def test_without_isolation_the_name_says_so_and_requests_still_have_their_limits
         assert answer.calls[0].status is Status.OK
         assert answer.arrays["0.out"].tolist() == [0.0, 2.0, 4.0]
         fault = Student(session).run([Case("nn.g", (Call({"x": x}),))], Limits(wall_s=0.3))
-        assert fault == Fault(FaultKind.TIMEOUT, "time limit 0.3 s")
+        assert fault == Fault(FaultKind.TIMEOUT, "time limit 10 s (0.3 s on the clock)")
+
+
+def test_where_seccomp_cannot_be_had_a_worker_without_isolation_runs_without_it():
+    source = b"import numpy, os\ndef f():\n    return numpy.array([os.kill(os.getpid(), 0) is None])\n"
+    sandbox = Sandbox("test", unisolated.starter(locked=False), is_isolated=False)
+    with sandbox.open({"nn.py": source}) as session:
+        (answer,) = Student(session).run([Case("nn.f", (Call({}),))], Limits())
+    assert answer.arrays["0.out"].tolist() == [True]
 
 
 def test_the_interpreter_is_found_with_all_that_it_needs():

@@ -1,0 +1,101 @@
+"""A right backward pass of a wrong forward pass is worth its points: gradients against central differences.
+
+The gradient that a submission gives along a random direction is compared with (f(p + e v) - f(p - e v)) / 2e of its own
+forward pass f, for inputs and parameters p together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from grader.case import Answer, Array, Call, Case, Fault, Input, Limits, Role, Status
+from grader.checks import Draw
+from grader.checks.trial import GRADIENTS
+from grader.evidence import Exhibit
+from grader.student import Student
+
+STEP = 1e-5
+AGREES = 1e-6
+"""Of the sum of |gradient · direction|: the difference quotient is right to about STEP squared."""
+DIRECTIONS = 2
+
+
+def follows_own_forward(exhibits: Sequence[Exhibit], draw: Draw, student: Student, limits: Limits) -> bool:
+    """Whether every gradient of a check is that of the student's own forward pass.
+
+    Only for checks that compare nothing but gradients. Every gradient that the twin has must be there, and be zero only
+    where the twin's is.
+
+    Args:
+        exhibits: the check's trials and answers.
+        draw: where the directions come from.
+        student: asked for the forward passes.
+        limits: of that request.
+    """
+    if any(exhibit.trial.compare != GRADIENTS for exhibit in exhibits):
+        return False
+    if any(not _all_reached(exhibit) for exhibit in exhibits):
+        return False
+    probes = [(e, _direction(e, draw)) for e in exhibits for _ in range(DIRECTIONS)]
+    cases = [moved(e, v, sign) for e, v in probes for sign in (STEP, -STEP)]
+    answers = student.run(cases, limits)
+    if isinstance(answers, Fault):
+        return False
+    pairs = zip(answers[::2], answers[1::2], strict=True)
+    return all(_agrees(e, v, *pair) for (e, v), pair in zip(probes, pairs, strict=True))
+
+
+def _all_reached(exhibit: Exhibit) -> bool:
+    answer, right = exhibit.answer, exhibit.expected()
+    if exhibit.single or answer.status is not Status.OK or any(c.status is not Status.OK for c in answer.calls):
+        return False
+    return all(
+        name in answer.arrays
+        and answer.arrays[name].shape == array.shape
+        and (np.any(answer.arrays[name]) or not np.any(array))
+        for name, array in right.items()
+    )
+
+
+def _points(exhibit: Exhibit) -> Iterator[tuple[str, Array]]:
+    """What the first call's output depends on: gradient name -> value."""
+    case, answer = exhibit.trial.case, exhibit.answer
+    for name, given in case.calls[0].inputs.items():
+        if given.role in {Role.VARIABLE, Role.TABLE_MODEL}:
+            yield f"0.grad.{name}", np.asarray(given.value, dtype=np.float64)
+    parameters = {**(case.parameters or {})}
+    parameters |= {k.removeprefix("param."): v for k, v in answer.arrays.items() if k.startswith("param.")}
+    for name, value in parameters.items():
+        if name not in answer.absent and f"0.grad.param.{name}" in answer.arrays:
+            yield f"0.grad.param.{name}", np.asarray(value, dtype=np.float64)
+
+
+def _direction(exhibit: Exhibit, draw: Draw) -> dict[str, Array]:
+    return {name: draw.normal(*value.shape) for name, value in _points(exhibit)}
+
+
+def moved(exhibit: Exhibit, direction: Mapping[str, Array], step: float) -> Case:
+    """The first call of a case, at a point `step` along `direction`, without a backward pass."""
+    at = {name: value + step * direction[name] for name, value in _points(exhibit)}
+    case = exhibit.trial.case
+    inputs = {
+        name: Input(at.get(f"0.grad.{name}", given.value), given.role) for name, given in case.calls[0].inputs.items()
+    }
+    parameters = {k.removeprefix("0.grad.param."): v for k, v in at.items() if k.startswith("0.grad.param.")}
+    call = Call(inputs, case.calls[0].mode)
+    return replace(case, calls=(call,), parameters=parameters or case.parameters)
+
+
+def _agrees(exhibit: Exhibit, direction: Mapping[str, Array], ahead: Answer, behind: Answer) -> bool:
+    first, second = ahead.arrays.get("0.out"), behind.arrays.get("0.out")
+    cotangent = exhibit.trial.case.calls[0].cotangent
+    if first is None or second is None or cotangent is None or first.shape != second.shape:
+        return False
+    weights = np.resize(cotangent, first.shape)
+    difference = float((weights * (first - second)).sum()) / (2 * STEP)
+    terms = [exhibit.answer.arrays[name] * v for name, v in direction.items()]
+    slope, size = sum(float(t.sum()) for t in terms), sum(float(np.abs(t).sum()) for t in terms)
+    return size > 0 and abs(difference - slope) <= AGREES * size

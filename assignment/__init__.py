@@ -1,0 +1,1 @@
+"""What a student fills, on top of the given framework."""

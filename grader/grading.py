@@ -47,25 +47,29 @@ def prepare(secret: bytes, sandbox_choice: str, only: Sequence[str]) -> Grading:
     """
     lines = rubric.load()
     box = sandbox.probe(sandbox_choice)
-    environment = Environment(
-        grader=f"{metadata.version(DISTRIBUTION)}+{of_grader()[:12]}",
-        python=platform.python_version(),
-        numpy=metadata.version("numpy"),
-        torch=metadata.version("torch"),
-        sandbox=box.tier,
-        rubric=f"sha256:{lines.sha256}",
-        seed=fingerprint(secret),
-    )
     bench = pipeline.Bench(
         rubric=lines,
         sandbox=box,
         stubs=submission_of(ROOT / "assignment", BLANK).files,
         secret=secret,
-        environment=environment,
+        environment=environment(lines, box.tier, secret),
         only=tuple(only),
     )
 
     def grade_one(submission: Submission) -> Graded:
         return pipeline.grade(submission, bench)
 
-    return Grading(grade_one, environment, bench)
+    return Grading(grade_one, bench.environment, bench)
+
+
+def environment(lines: rubric.Rubric, tier: str, secret: bytes) -> Environment:
+    """What a second run must have in common to give the same bytes."""
+    return Environment(
+        grader=f"{metadata.version(DISTRIBUTION)}+{of_grader()[:12]}",
+        python=platform.python_version(),
+        numpy=metadata.version("numpy"),
+        torch=metadata.version("torch"),
+        sandbox=tier,
+        rubric=f"sha256:{lines.sha256}",
+        seed=fingerprint(secret),
+    )

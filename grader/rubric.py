@@ -60,11 +60,21 @@ class RubricFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Tolerance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Relative errors allowed in one class."""
+    """Relative errors allowed in one class, and what `grader.calibrate` measured round them.
+
+    Args:
+        outputs: for what a call returns.
+        gradients: for gradients.
+        wrong: an error above is clearly wrong.
+        spread: the largest error of any right answer.
+        mistake: the smallest error of any named misconception.
+    """
 
     outputs: float
     gradients: float
     wrong: float
+    spread: float = 0.0
+    mistake: float = 0.0
 
 
 class TolerancesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

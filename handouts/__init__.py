@@ -1,0 +1,1 @@
+"""The assignment text, labs, exercises and decisions."""

@@ -1,10 +1,11 @@
 """A small reverse-mode automatic differentiation framework on NumPy arrays (lecture 5).
 
-Read it in this order: `tensor` (what you use), `operations` (the primitives and their gradients), `autodiff` (how
-gradients flow back), then `module` and `optim`. `backend`, `creation` and `one_hot` can wait.
+Read it in this order: `tensor` (what you use), `elementwise` and `operations` (the primitives and their gradients),
+`autodiff` (how gradients flow back), then `module` and `optim`. `backend`, `creation` and `shapes` hold no surprises;
+`one_hot` and `blocks` make it fast and change no result.
 """
 
-from . import blocks as _blocks
+from . import blocks
 from .autodiff import Function, Step
 from .backend import TensorBackend, default_backend
 from .creation import ones, rand, randn, tensor, tensor_from_numpy, zeros
@@ -27,6 +28,7 @@ __all__ = [
     "Tensor",
     "TensorBackend",
     "average_checkpoints",
+    "blocks",
     "default_backend",
     "gradcheck",
     "one_hot",

@@ -1,12 +1,13 @@
 """Reverse-mode automatic differentiation: operations that remember, and the walk back over what they remember.
 
 An operation is a `Function` subclass with two static methods on plain arrays. Applying it to tensors computes its value
-and leaves a `Step` on the result: the function, its inputs and what it saved. `run_backward` visits the steps in
-reverse order, each once, when everything that was computed from its result has already been visited.
+and leaves a `Step` on the result: the function, where the gradients of its inputs go, and what it saved. `run_backward`
+visits the steps in reverse order, each once, when everything computed from its result has already been visited.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +22,31 @@ observers: list[Observer] = []
 """Called after each operation with its name, the shapes of its tensors and of its result; see `tools.trace_shapes`."""
 
 postponers: list[Callable[[type[Function], tuple[Any, ...], TensorBackend], Tensor | None]] = []
-"""Asked before an operation is computed whether it may wait; see `blocks`. With none, everything is computed at once."""
+"""Asked before an operation is computed whether it can wait; see `blocks`. With none, all is computed at once."""
+
+
+class Node:
+    """What this file needs to know of a tensor; see `tensor.Tensor`, the only kind."""
+
+    array: Array
+    backend: TensorBackend
+    requires_grad: bool
+    grad: Any
+    step: Step | None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size of each dim."""
+        return self.array.shape  # type: ignore[no-any-return]  # arrays have no static type
+
+    def source(self) -> Step | Node | None:
+        """Where this tensor's gradient goes: to the step that computed it, to itself if it is a leaf, or nowhere."""
+        return (self.step or self) if self.requires_grad else None
+
+    @staticmethod
+    def wrap(array: Array, backend: TensorBackend, step: Step | None) -> Any:
+        """An array as a tensor; with the step that computed it if anyone wants a gradient."""
+        raise NotImplementedError
 
 
 class Step:
@@ -29,38 +54,40 @@ class Step:
 
     Attributes:
         function: the operation.
-        shape: of the result.
-        sources: for each argument, where its gradient goes: the step that computed it, the leaf tensor that it is, or
-            None where there is no gradient. The arrays of the arguments are kept only where a rule saves them.
-        saved: what `save_for_backward` was given.
+        sources: for each argument, where its gradient goes (`Node.source`). The argument itself is not kept: only what
+            a rule saves.
         xp: the array module.
+        shape: of the result.
+        saved: what `save_for_backward` was given.
         pending: the gradient of the result, while it is being collected.
         pending_is_ours: whether nobody else can see the array `pending`, so that it may be added to in place.
         released: whether backward has been here and let go of everything.
     """
 
-    def __init__(self, function: type[Function], sources: tuple[Step | Tensor | None, ...], xp: Any) -> None:
+    shape: tuple[int, ...] = ()
+    saved: tuple[Any, ...] = ()
+    pending: Array | None = None
+    pending_is_ours: bool = False
+    released: bool = False
+
+    def __init__(self, function: type[Function], sources: list[Step | Node | None], xp: Any) -> None:
         self.function = function
-        self.shape: tuple[int, ...] = ()
         self.sources = sources
-        self.saved: tuple[Any, ...] = ()
         self.xp = xp
-        self.pending: Array | None = None
-        self.pending_is_ours = False
-        self.released = False
 
     @property
-    def needs_input_grad(self) -> tuple[bool, ...]:
+    def needs_input_grad(self) -> list[bool]:
         """For each argument, whether anyone wants its gradient."""
-        return tuple([source is not None for source in self.sources])
+        return [source is not None for source in self.sources]
 
     def save_for_backward(self, *values: Any) -> None:
         """Keep values, usually arrays, until the backward rule reads them from `ctx.saved`."""
         self.saved = values
 
     def release(self) -> None:
-        """Let go of everything saved, so that memory falls as backward goes."""
-        self.sources = self.saved = ()
+        """Let go of everything, so that memory falls as backward goes."""
+        self.sources = []
+        self.saved = ()
         self.pending = None
         self.released = True
 
@@ -89,21 +116,24 @@ class Function:
         raise NotImplementedError(f"{ctx.function.__name__} needs a static backward(ctx, grad_output)")
 
     @classmethod
+    def rowwise_shape(cls, *inputs: Any) -> tuple[int, ...] | None:  # noqa: ARG003  # for those that override it
+        """The result's shape if each of its rows needs only that row of the inputs; None: not so, or not known."""
+        return None
+
+    @classmethod
     def apply(cls, *inputs: Any) -> Tensor:
         """The operation's value as a tensor that knows where it came from.
 
         Raises:
-            TypeError: no tensor among the arguments, or `forward` returned no array.
+            TypeError: no tensor among the arguments, tensors that cannot meet, or `forward` returned no array.
         """
-        inputs, backend = on_one_backend(cls, inputs)
+        backends = [value.backend for value in inputs if isinstance(value, Node)]
+        if not backends or backends.count(backends[0]) != len(backends):
+            inputs = on_one_backend(cls, inputs, backends)
         if observers:
-            result = cls.compute(inputs)
-            shapes = tuple(value.shape for value in inputs if is_tensor(value))
-            for observer in tuple(observers):
-                observer(cls.__name__, shapes, result.shape)
-            return result
+            return observed(cls, inputs)
         for postpone in postponers:
-            waiting = postpone(cls, inputs, backend)
+            waiting = postpone(cls, inputs, backends[0])
             if waiting is not None:
                 return waiting
         return cls.compute(inputs)
@@ -111,25 +141,46 @@ class Function:
     @classmethod
     def compute(cls, inputs: tuple[Any, ...]) -> Tensor:
         """The operation's value, at once, for inputs on one backend."""
-        tensor = next(value for value in inputs if is_tensor(value))
-        step = Step(cls, tuple([source_of(value) for value in inputs]), tensor.backend.xp)
-        array = cls.forward(step, *[value.array if is_tensor(value) else value for value in inputs])
+        arrays, sources, some, wanted = [], [], None, False
+        for value in inputs:
+            if isinstance(value, Node):
+                some = value
+                wanted = wanted or value.requires_grad
+                arrays.append(value.array)
+                sources.append(value.source())
+            else:
+                arrays.append(value)
+                sources.append(None)
+        assert some is not None  # `apply` has seen to it
+        step = Step(cls, sources, some.backend.xp)
+        array = cls.forward(step, *arrays)
         if not is_array(array):
             raise TypeError(f"{cls.__name__}.forward returned {type(array).__name__}; expected an array")
-        return tensor.wrap(array, tensor.backend, step)  # type: ignore[no-any-return]  # is_tensor says that it is one
+        return some.wrap(array, some.backend, step if wanted else None)  # type: ignore[no-any-return]  # Node.wrap is Tensor.wrap
 
-    @classmethod
-    def rowwise_shape(cls, *inputs: Any) -> tuple[int, ...] | None:  # noqa: ARG003  # for those that override it
-        """The result's shape if each of its rows needs only that row of the inputs; None: not so, or not known."""
-        return None
+
+class Operation(Function):
+    """A primitive: its backward rule returns only new arrays, views, or `grad` itself."""
+
+    gradients_are_new = True
+
+
+def observed(function: type[Function], inputs: tuple[Any, ...]) -> Tensor:
+    """The operation's value, told to the observers."""
+    result = function.compute(inputs)
+    shapes = tuple(value.shape for value in inputs if isinstance(value, Node))
+    for observer in tuple(observers):
+        observer(function.__name__, shapes, result.shape)
+    return result
 
 
 class Convert(Function):
     """A tensor on another backend; the gradient goes back to the first."""
 
     @staticmethod
-    def forward(ctx: Step, a: Array, source: Any, target: Any) -> Array:
+    def forward(ctx: Step, *arguments: Any) -> Array:
         """The array on the target backend."""
+        a, source, target = arguments
         ctx.save_for_backward(source)
         return target.convert(a)
 
@@ -139,59 +190,49 @@ class Convert(Function):
         (source,) = ctx.saved
         return source.convert(grad_output), None, None
 
-    @classmethod
-    def apply(cls, *inputs: Any) -> Tensor:
-        """`Convert.apply(tensor, source, target)`."""
-        tensor, source, target = inputs
-        step = Step(cls, (source_of(tensor), None, None), target.xp)
-        return tensor.wrap(cls.forward(step, tensor.array, source, target), target, step)  # type: ignore[no-any-return]  # is_tensor
 
+def on_one_backend(function: type[Function], inputs: tuple[Any, ...], backends: list[TensorBackend]) -> tuple[Any, ...]:
+    """The inputs with all tensors on one backend, which becomes the first of the backends.
 
-def is_tensor(value: object) -> bool:
-    """Whether `value` is a tensor: by its mark and not by its class, which is on the floor above."""
-    return getattr(value, "is_framework_tensor", False)
-
-
-def source_of(value: Any) -> Step | Tensor | None:
-    """Where a gradient for this argument goes: see `Step.sources`."""
-    if not is_tensor(value) or not value.requires_grad:
-        return None
-    return value if value.step is None else value.step  # type: ignore[no-any-return]  # is_tensor says that it is one
-
-
-def on_one_backend(function: type[Function], inputs: tuple[Any, ...]) -> tuple[tuple[Any, ...], TensorBackend]:
-    """The inputs with all tensors on one backend, and that backend."""
-    tensors = [value for value in inputs if is_tensor(value)]
-    if not tensors:
+    Raises:
+        TypeError: there is no tensor, or they are on different devices.
+    """
+    if not backends:
         kinds = ", ".join(type(value).__name__ for value in inputs)
         raise TypeError(
             f"{function.__name__} was applied to ({kinds}); expected at least one Tensor: wrap with tensor(...)"
         )
-    backend: TensorBackend = tensors[0].backend
-    if all(other.backend is backend for other in tensors):
-        return inputs, backend
-    for other in tensors:
-        backend = common_backend(backend, other.backend)
-    moved = tuple(
-        Convert.apply(value, value.backend, backend) if is_tensor(value) and value.backend is not backend else value
+    target = functools.reduce(common_backend, backends)
+    backends[0] = target
+    return tuple(
+        converted(value, target) if isinstance(value, Node) and value.backend is not target else value
         for value in inputs
     )
-    return moved, backend
 
 
-def run_backward(root: Tensor, gradient: Array) -> None:
+def converted(tensor: Node, target: TensorBackend) -> Any:
+    """The tensor on another backend, with its history."""
+    step = Step(Convert, [tensor.source(), None, None], target.xp)
+    array = Convert.forward(step, tensor.array, tensor.backend, target)
+    return tensor.wrap(array, target, step if tensor.requires_grad else None)
+
+
+def run_backward(root: Node, gradient: Array) -> None:
     """Add dL/d(leaf) to `.grad` of every leaf that `root` was computed from, given dL/d(root); frees the graph.
 
     Raises:
         RuntimeError: backward has already been through this graph, or a rule returned a wrong number of gradients.
     """
-    source = source_of(root)
+    source = root.source()
     if source is None:
         return
     order = backward_order(source)
     deposit(source, gradient, ours=False)
     for step in order:
         grad_output = step.pending
+        if grad_output is None:  # those who used the result gave it no gradient
+            step.release()
+            continue
         gradients = step.function.backward(step, grad_output)
         if not isinstance(gradients, tuple):
             gradients = (gradients,)
@@ -207,7 +248,7 @@ def run_backward(root: Tensor, gradient: Array) -> None:
         step.release()
 
 
-def backward_order(root: Step | Tensor) -> list[Step]:
+def backward_order(root: Step | Node) -> list[Step]:
     """The steps behind `root`, each after every step that used its result: a depth-first search without recursion."""
     order: list[Step] = []
     seen: set[int] = set()
@@ -229,7 +270,7 @@ def backward_order(root: Step | Tensor) -> list[Step]:
     return order
 
 
-def deposit(source: Step | Tensor, gradient: Array, *, ours: bool) -> None:
+def deposit(source: Step | Node, gradient: Array, *, ours: bool) -> None:
     """Add a gradient to what has been collected there; in place where the array is nobody else's.
 
     Raises:

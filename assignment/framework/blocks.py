@@ -1,8 +1,8 @@
 """Large expressions, computed a few rows at a time: the one optimisation here that puts work off.
 
 The framework is complete without this file. With it, operations on large tensors wait until somebody looks at the
-elements. By then a whole expression is known, such as a GELU, a layer norm or a softmax, and it is computed in blocks of
-rows (of the first dim) that stay in the processor's cache. Only the inputs of the expression are kept for backward,
+elements. By then a whole expression is known, such as a GELU, a layer norm or a softmax, and it is computed in blocks
+of rows (of the first dim) that stay in the processor's cache. Only the inputs of the expression are kept for backward,
 which computes each block again and goes back through it in the ordinary way.
 
 An operation can wait if each row of its result needs only the same row of its arguments (`Function.rowwise_shape`): all
@@ -13,13 +13,15 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from . import autodiff
 from .autodiff import Function, Step, run_backward
 from .backend import Array, TensorBackend
-from .operations import Detach
-from .tensor import Shape, Tensor
+from .elementwise import Detach, Elementwise
+from .shapes import Shape, viewed_shape, whole_numbers
+from .tensor import Tensor
 
 LARGE = 1 << 18
 """Elements from which it pays to wait."""
@@ -40,7 +42,7 @@ class Expression:
         shape: of the result.
         backend: of the result.
         length: how many operations it takes, at most.
-        passed: whether its elements have been computed on the way to something else, and not kept.
+        user: the (id of the) expression that it was last computed for, on the way and without being kept.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class Expression:
         self.shape = shape
         self.backend = backend
         self.length: int = 1 + sum(part.length for part in arguments if isinstance(part, Expression))
-        self.passed = False
+        self.user: int | None = None
         self.result: Tensor | None = None
 
     def finished(self) -> Tensor:
@@ -101,6 +103,25 @@ class Deferred(Tensor):
             return super().detach()
         return Deferred(Expression(Detach, (self.expression,), self.shape, self.backend), requires_grad=False)
 
+    def view(self, *shape: int | Sequence[int]) -> Tensor:
+        """The same elements under another shape.
+
+        One operation that waits, viewed as a matrix of the same rows, waits as that matrix: in the loss of
+        `logits.view(rows, classes)` the bias is then added block by block, and the logits are never in memory as such.
+        """
+        sizes = viewed_shape(self.shape, whole_numbers(shape))
+        function, arguments = self.expression.function, self.expression.arguments
+        simple = issubclass(function, Elementwise) and not any(isinstance(part, Expression) for part in arguments)
+        matrix = len(sizes) == 2 and sizes[-1] == self.shape[-1]  # noqa: PLR2004  # rows and columns
+        fits = [part.shape in {self.shape, self.shape[-1:]} for part in arguments if isinstance(part, Tensor)]
+        if not (is_waiting(self) and simple and matrix and all(fits)):
+            return super().view(sizes)
+        viewed = tuple(
+            part.contiguous().view(sizes) if isinstance(part, Tensor) and part.shape == self.shape else part
+            for part in arguments
+        )  # (..., classes) -> (rows, classes)
+        return Deferred(Expression(function, viewed, sizes, self.backend), self.requires_grad)
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Ask for this tensor's gradient (or no longer); returns itself."""
         self.step = self.expression.finished().step  # before the answer to "does it have one" changes
@@ -108,12 +129,14 @@ class Deferred(Tensor):
 
 
 def postpone(function: type[Function], inputs: tuple[Any, ...], backend: TensorBackend) -> Tensor | None:
-    """The operation as a tensor that waits; None where it is small or needs other rows, and must be computed at once."""
-    tensors = [value for value in inputs if isinstance(value, Tensor)]
-    if not backend.on_cpu or not any(value.size >= LARGE or is_waiting(value) for value in tensors):
+    """The operation as a tensor that waits; None where it is small or needs other rows: it is then computed at once."""
+    for value in inputs:
+        if isinstance(value, Tensor) and (value.size >= LARGE or is_waiting(value)):
+            break
+    else:
         return None
     shape = function.rowwise_shape(*inputs)
-    if shape is None or shape[0] == 1:
+    if shape is None or shape[0] == 1 or not backend.on_cpu:
         return None
     arguments = tuple(
         value.expression
@@ -124,7 +147,7 @@ def postpone(function: type[Function], inputs: tuple[Any, ...], backend: TensorB
     expression = Expression(function, arguments, shape, backend)
     if expression.length > LONGEST:
         expression = Expression(function, inputs, shape, backend)
-    return Deferred(expression, requires_grad=any(value.requires_grad for value in tensors))
+    return Deferred(expression, requires_grad=any(value.requires_grad for value in inputs if isinstance(value, Tensor)))
 
 
 def is_waiting(tensor: Tensor) -> bool:
@@ -171,13 +194,13 @@ class Program:
         self.lines = len(self.entries) - len(self.leaves)
         self.rows = max(1, BLOCK * self.shape[0] // self.widest)
 
-    def argument(self, part: Any) -> Any:
+    def argument(self, part: Any, user: Expression) -> Any:
         """An argument as it stands in a line: the place of an expression or a tensor, anything else as it is."""
         if isinstance(part, Expression) and id(part) not in self.places:
-            if part.passed or part.result is not None:  # wanted for the second time: now it is kept
+            if part.result is not None or part.user not in {None, id(user)}:  # others use it too: now it is kept
                 part = part.finished()
             else:
-                part.passed = True
+                part.user = id(user)
         if not isinstance(part, Expression | Tensor):
             return part
         return self.places[id(part)] if id(part) in self.places else self.enter(part)
@@ -190,7 +213,7 @@ class Program:
             entry: Place | Line = Place(len(self.leaves))
             self.leaves.append(part)
         else:
-            entry = Line(part.function, tuple(self.argument(value) for value in part.arguments))
+            entry = Line(part.function, tuple(self.argument(value, part) for value in part.arguments))
         self.entries.append(entry)
         self.places[id(part)] = Place(len(self.entries) - 1)
         return self.places[id(part)]
@@ -236,21 +259,22 @@ class Blocks(Function):
         needs = ctx.needs_input_grad[1:]
         split = [has_rows(leaf.shape, program.shape) for leaf in leaves]
         whole = [Tensor(leaf, backend, needed) for leaf, needed in zip(leaves, needs, strict=True)]
-        gradients = [
-            backend.xp.empty(leaf.shape, dtype=backend.dtype) if cut and needed else None
-            for leaf, cut, needed in zip(leaves, split, needs, strict=True)
-        ]
+        gradients: list[Array | None] = [None] * len(leaves)
         for rows in program.blocks():
             parts = [
                 Tensor(leaf.array[rows], backend, leaf.requires_grad) if cut else leaf
                 for leaf, cut in zip(whole, split, strict=True)
             ]
             run_backward(program.run(parts), grad_output[rows])
-            for part, gradient in zip(parts, gradients, strict=True):
-                if gradient is not None:
-                    gradient[rows] = 0 if part.grad is None else part.grad.array
-        collected = [leaf.grad.array if leaf.grad is not None else None for leaf in whole]
-        return None, *[mine if mine is not None else other for mine, other in zip(gradients, collected, strict=True)]
+            for number, (part, cut) in enumerate(zip(parts, split, strict=True)):
+                if part.grad is not None and not cut:
+                    gradients[number] = part.grad.array
+                elif part.grad is not None:
+                    whole_gradient = gradients[number]
+                    if whole_gradient is None:
+                        whole_gradient = gradients[number] = backend.xp.empty(leaves[number].shape, backend.dtype)
+                    whole_gradient[rows] = part.grad.array
+        return None, *gradients
 
 
 autodiff.postponers.append(postpone)

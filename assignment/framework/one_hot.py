@@ -9,7 +9,9 @@ from typing import Any
 from . import operations as ops
 from .autodiff import Step
 from .backend import Array
-from .tensor import Operand, Shape, Tensor
+from .elementwise import Mul
+from .shapes import Shape
+from .tensor import Operand, Tensor
 
 
 class OneHot(Tensor):
@@ -71,7 +73,7 @@ class Masked(Tensor):
     @functools.cached_property
     def product(self) -> Tensor:
         """The ordinary product."""
-        return ops.Mul.apply(self.rows, self.numbers)
+        return Mul.apply(self.rows, self.numbers)
 
     @functools.cached_property
     def array(self) -> Array:  # computed when first asked for, then an attribute like any other

@@ -1,21 +1,22 @@
-"""The tensor: an array, its gradient, and the step that computed it. Its operators are made of `operations`."""
+"""The tensor: an array, its gradient, and the step that computed it. Its operators are made of `elementwise` and `operations`."""
 
 from __future__ import annotations
 
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
+from . import elementwise
 from . import operations as ops
-from .autodiff import Step, run_backward
+from .autodiff import Node, Step, run_backward
 from .backend import Array, Scalar, TensorBackend, is_array, is_scalar, to_host
+from .shapes import Shape, broadcast_shape, viewed_shape, whole_numbers
 
 Operand: TypeAlias = "Tensor | Scalar"
-Shape: TypeAlias = tuple[int, ...]
 
 
-class Tensor:
+class Tensor(Node):
     """An array that remembers how it was computed.
 
     Make one with the functions in `creation`. No operation changes an existing tensor:
@@ -29,7 +30,6 @@ class Tensor:
         step: how it was computed; None for a leaf.
     """
 
-    is_framework_tensor: ClassVar[bool] = True
     __array_ufunc__ = None  # a NumPy number or array on the left hands the operator over to us
     __array_priority__ = 1000
 
@@ -44,8 +44,8 @@ class Tensor:
 
     @staticmethod
     def wrap(array: Array, backend: TensorBackend, step: Step | None) -> Tensor:
-        """The result of a step: it has a history if any of the step's arguments wants a gradient."""
-        if step is None or not any(source is not None for source in step.sources):
+        """The result of an operation, with the step that computed it where a gradient is wanted."""
+        if step is None:
             return Tensor(array, backend)
         step.shape = array.shape
         return Tensor(array, backend, requires_grad=True, step=step)
@@ -157,21 +157,21 @@ class Tensor:
     # Arithmetic: self and other broadcast as in NumPy
 
     def __add__(self, other: Operand) -> Tensor:
-        return ops.Add.apply(self, self.operand(other))
+        return elementwise.Add.apply(self, self.operand(other))
 
     def __sub__(self, other: Operand) -> Tensor:
-        return ops.Sub.apply(self, self.operand(other))
+        return elementwise.Sub.apply(self, self.operand(other))
 
     def __mul__(self, other: Operand) -> Tensor:
-        return ops.Mul.apply(self, self.operand(other))
+        return elementwise.Mul.apply(self, self.operand(other))
 
     def __truediv__(self, other: Operand) -> Tensor:
-        return ops.Div.apply(self, self.operand(other))
+        return elementwise.Div.apply(self, self.operand(other))
 
     def __pow__(self, other: Operand) -> Tensor:
         """Any power of a number; a power of a tensor is exp(log(self) * other) and needs a positive base."""
         exponent = self.operand(other)
-        return ops.Power.apply(self, exponent) if is_scalar(exponent) else (self.log() * exponent).exp()
+        return elementwise.Power.apply(self, exponent) if is_scalar(exponent) else (self.log() * exponent).exp()
 
     def __matmul__(self, other: Tensor) -> Tensor:
         return matmul(self, other)
@@ -183,13 +183,13 @@ class Tensor:
         return self + other
 
     def __rsub__(self, other: Operand) -> Tensor:
-        return ops.Sub.apply(self.operand(other), self)
+        return elementwise.Sub.apply(self.operand(other), self)
 
     def __rmul__(self, other: Operand) -> Tensor:
         return self * other
 
     def __rtruediv__(self, other: Operand) -> Tensor:
-        return ops.Div.apply(self.operand(other), self)
+        return elementwise.Div.apply(self.operand(other), self)
 
     def __rpow__(self, other: Operand) -> Tensor:
         base = self.operand(other)
@@ -243,23 +243,23 @@ class Tensor:
 
     def exp(self) -> Tensor:
         """The exponential of each element."""
-        return ops.Exp.apply(self)
+        return elementwise.Exp.apply(self)
 
     def log(self) -> Tensor:
         """The natural logarithm of each element."""
-        return ops.Log.apply(self)
+        return elementwise.Log.apply(self)
 
     def tanh(self) -> Tensor:
         """The hyperbolic tangent of each element."""
-        return ops.Tanh.apply(self)
+        return elementwise.Tanh.apply(self)
 
     def sigmoid(self) -> Tensor:
         """1 / (1 + exp(-x)) of each element."""
-        return ops.Sigmoid.apply(self)
+        return elementwise.Sigmoid.apply(self)
 
     def relu(self) -> Tensor:
         """max(x, 0) of each element."""
-        return ops.ReLU.apply(self)
+        return elementwise.ReLU.apply(self)
 
     def sqrt(self) -> Tensor:
         """The square root of each element."""
@@ -312,14 +312,7 @@ class Tensor:
         Raises:
             ValueError: the elements are not contiguous, or the shape has another number of them.
         """
-        sizes = whole_numbers(shape)
-        known = math.prod(size for size in sizes if size != -1)
-        if sizes.count(-1) == 1 and known and self.size % known == 0:
-            sizes = tuple(self.size // known if size == -1 else size for size in sizes)
-        if min(sizes, default=0) < 0 or math.prod(sizes) != self.size:
-            raise ValueError(
-                f"view of a tensor of shape {self.shape} ({self.size} elements) as {sizes}; sizes must multiply up"
-            )
+        sizes = viewed_shape(self.shape, whole_numbers(shape))
         if not self.is_contiguous():
             raise ValueError(
                 f"view of a tensor of shape {self.shape} whose elements are not in order in memory (after permute, "
@@ -358,13 +351,6 @@ class Tensor:
         )
 
 
-def whole_numbers(values: Sequence[Any]) -> Shape:
-    """Sizes or dims given as arguments or as one sequence, as a tuple of ints."""
-    if len(values) == 1 and isinstance(values[0], Sequence):
-        values = values[0]
-    return tuple(int(value) for value in values)
-
-
 def index_of(part: Any) -> Any:
     """One part of an index: a tensor's elements as whole numbers; anything else as it is."""
     if not isinstance(part, Tensor):
@@ -391,4 +377,8 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
         raise ValueError(f"{a.shape} @ {b.shape}; both need two dims or more: use view to add one")
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(f"{a.shape} @ {b.shape}; the last dim of the left must equal the second last of the right")
-    return ops.MatMul.apply(a, b)
+    try:
+        return ops.MatMul.apply(a, b)
+    except ValueError:
+        broadcast_shape(a.shape[:-2], b.shape[:-2])  # says which shapes do not fit
+        raise

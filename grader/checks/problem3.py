@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +18,7 @@ LAYER, LM = "transformer.TransformerLayer", "transformer.DecoderLM"
 B, S, D = 2, 5, 8
 V, POSITIONS = 11, 7
 SECOND = "at a second call in training with p = 0.5"
+WITHOUT = "with dropout (p = 0.5) and without"
 
 
 def _case(draw: Draw, target: str, arguments: Mapping[str, Json], *calls: Call, own: bool = False) -> Case:
@@ -114,8 +116,23 @@ def feed_forward(draw: Draw) -> Iterator[Trial]:
         arguments: dict[str, Json] = {"n_embd": D, "middle_dim": middle, "p_dropout": 0.0}
         call = Call({"x": Input(draw.normal(B, S, D))}, cotangent=draw.normal(B, S, D))
         yield Trial(_case(draw, FEED_FORWARD, arguments, call), EVERYTHING)
+    yield Trial(_where_gelus_differ(draw), EVERYTHING)
     default = Call({"x": Input(draw.normal(B, S, D))}, cotangent=draw.normal(B, S, D))
     yield Trial(_case(draw, FEED_FORWARD, {"n_embd": D, "p_dropout": 0.0}, default, own=True), EVERYTHING)
+    no_bias: dict[str, Json] = {"n_embd": D, "middle_dim": 12, "p_dropout": 0.0, "bias": False}
+    yield Trial(_case(draw, FEED_FORWARD, no_bias, default), EVERYTHING)
+    dropping: dict[str, Json] = {"n_embd": D, "middle_dim": 12, "p_dropout": 0.5}
+    calls = [Call({"x": Input(draw.normal(B, S, D))}, mode) for mode in (Mode.TRAIN, Mode.EVAL)]
+    yield Trial(_case(draw, FEED_FORWARD, dropping, *calls), OUTPUTS, (other_output(0, 1, WITHOUT),))
+
+
+def _where_gelus_differ(draw: Draw) -> Case:
+    """A network whose hidden values lie round -2.2, where GELU's tanh form and its erf form are furthest apart."""
+    arguments: dict[str, Json] = {"n_embd": D, "middle_dim": 16, "p_dropout": 0.0}
+    call = Call({"x": Input(draw.normal(B, S, D, scale=0.3))}, cotangent=draw.normal(B, S, D))
+    case = _case(draw, FEED_FORWARD, arguments, call)
+    biases = {"linear_in.bias": -2.2 + draw.normal(16, scale=0.3), "linear_out.bias": draw.normal(D, scale=0.02)}
+    return replace(case, parameters={**(case.parameters or {}), **biases})
 
 
 @check("p3.layer")
@@ -125,6 +142,10 @@ def transformer_layer(draw: Draw) -> Iterator[Trial]:
         arguments: dict[str, Json] = {"n_embd": D, "n_head": n_head, "p_dropout": 0.0, "causal": causal}
         call = _attend(draw.normal(B, S, D, scale=2.0), draw.normal(B, S, D))
         yield Trial(_case(draw, LAYER, arguments, call, own=own), EVERYTHING)
+    handed_on: dict[str, Json] = {"n_embd": D, "n_head": 2, "p_dropout": 0.0, "causal": False}
+    pad = np.arange(S) >= np.array([[3], [S]])  # (B, S): the end of the first sequence
+    call = _attend(draw.normal(B, S, D), draw.normal(B, S, D), pad)
+    yield Trial(_case(draw, LAYER, handed_on | {"ln_eps": 0.1, "bias": False}, call), EVERYTHING)
 
 
 def _lm(n_layer: int = 2, *, p: float = 0.0, n_head: int = 2) -> dict[str, Json]:
@@ -145,6 +166,15 @@ def lm_forward(draw: Draw) -> Iterator[Trial]:
         changed[:, position] = other(draw, ids[:, position], V)
         case = _case(draw, LM, _lm(n_layer), _read(ids), _read(changed), own=own)
         yield Trial(case, OUTPUTS, (unchanged_before(position), changed_from(position)))
+    handed_on = _lm(1) | {"ln_eps": 0.1, "bias": False}
+    yield Trial(_case(draw, LM, handed_on, _read(draw.ids(V, B, S))), OUTPUTS)
+
+
+def _silent(case: Case) -> Case:
+    """The case with layers that add nothing, whatever they drop: all that their last maps give is 0."""
+    last = ("attention.out_projection.", "ff.linear_out.")
+    given = {n: v * 0 if any(part in n for part in last) else v for n, v in (case.parameters or {}).items()}
+    return replace(case, parameters=given)
 
 
 @check("p3.lm.dropout")
@@ -153,6 +183,8 @@ def lm_dropout(draw: Draw) -> Iterator[Trial]:
     ids = draw.ids(V, B, S)
     twice = _case(draw, LM, _lm(1, p=0.5), _read(ids, mode=Mode.TRAIN), _read(ids, mode=Mode.TRAIN))
     yield Trial(twice, OUTPUTS, (other_output(0, 1, SECOND, "lm.no_dropout"),))
+    alone = _silent(_case(draw, LM, _lm(1, p=0.5), _read(ids, mode=Mode.TRAIN), _read(ids)))
+    yield Trial(alone, OUTPUTS, (other_output(0, 1, f"{WITHOUT} after the embeddings", "lm.no_dropout"),))
     yield Trial(_case(draw, LM, _lm(1), _read(ids, mode=Mode.TRAIN)), OUTPUTS)
     still = _case(draw, LM, _lm(1, p=0.5), _read(ids), _read(ids))
     yield Trial(still, OUTPUTS, (same_output(0, 1, "in evaluation"),))

@@ -65,7 +65,7 @@ def same_output(first: int, second: int, where: str, keep: npt.NDArray[np.bool_]
     return holds
 
 
-def other_output(first: int, second: int, where: str, misconception: str) -> Property:
+def other_output(first: int, second: int, where: str, misconception: str = "") -> Property:
     """Two calls return different outputs."""
 
     def holds(_: Case, answer: Answer) -> Broken | None:

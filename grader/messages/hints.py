@@ -1,4 +1,4 @@
-"""The hint ladders: for every misconception a symptom, a question and its name, in `hints.en.yaml` and `hints.zh.yaml`."""
+"""The hint ladders: for every misconception a symptom, a question and its name, in `hints.en.yaml` and `.zh.yaml`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Ladder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         name: of the mistake, in a few words.
         rung1: the symptom, in words about the student's own output.
         rung2: a question that leads there.
-        rung3: what is done instead of the right thing, and the section of the lecture to reread; never the line to type.
+        rung3: what is done instead of the right thing, and the section to reread; never the line to type.
     """
 
     name: str
@@ -38,7 +38,9 @@ def ladders(language: str) -> Mapping[str, Ladder]:
     found = _load(language)
     for other in LANGUAGES:
         if odd := sorted(found.keys() ^ _load(other).keys()):
-            raise ValueError(f"hints.{language}.yaml and hints.{other}.yaml must have the same keys; only in one: {odd}")
+            raise ValueError(
+                f"hints.{language}.yaml and hints.{other}.yaml must have the same keys; in one only: {odd}"
+            )
     return MappingProxyType(found)
 
 

@@ -45,8 +45,10 @@ class NoSecondBias(FeedForward):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, S, D)."""
-        y: Tensor = self.dropout(self.linear_out(self.activation(self.linear_in(x))) - self.linear_out.bias)
-        return y
+        y: Tensor = self.linear_out(self.activation(self.linear_in(x)))
+        bias = dict(self.linear_out.named_parameters()).get("bias")
+        dropped: Tensor = self.dropout(y if bias is None else y - bias)
+        return dropped
 
 
 @misconception("ffn.activation_after", "feed_forward", blames="p3.ffn", section="5.1")
@@ -337,3 +339,26 @@ class NeverStops(Generate):
         """Ids."""
         del end
         return super().complete(model, prompt, -1, limit)
+
+
+@misconception("generate.in_training", "generate", blames="p4.generate", section="7.2")
+class InTraining(Generate):
+    """The model is left in training mode, where dropout acts; the model of the check then reads the next row."""
+
+    def complete(self, model: torch.nn.Module, prompt: list[int], end: int, limit: int) -> list[int]:
+        """Ids."""
+        return super().complete(_Shifted(model), prompt, end, limit)
+
+
+class _Shifted(torch.nn.Module):
+    """A table model that takes each token for the next one."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """(B, S) -> (B, S, V)."""
+        rows = self.model(ids).shape[-1]
+        logits: Tensor = self.model((ids + 1) % rows)
+        return logits

@@ -1,182 +1,152 @@
-"""`feedback.md`: what the student may see. A hidden check gives its title and points, and nothing else."""
+"""`feedback.md` and `feedback.html`: what the student may see. Of a hidden check no array, number or text is in it."""
 
 from __future__ import annotations
 
-import enum
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from grader.messages import Texts, texts
+from grader.report.finding import Homes, finding, homes
 from grader.report.gradebook import number
+from grader.report.page import Block, Code, Heading, Items, Page, Results, Row, Text, Tone, plain
+from grader.report.page_html import as_html
+from grader.report.page_markdown import as_markdown
 from grader.report.summary import is_blank
-from grader.report.text import clean, code_block, markdown, one_line
-from grader.verdict import CheckReport, Mismatch, ProblemReport, Report, Status, Verdict, Visibility
+from grader.report.voice import Detail, Style, Voice, is_carried, is_explained, is_hidden
+from grader.verdict import CheckReport, ProblemReport, Report, Status, Verdict
 
-HIDDEN_MARK = "◦"
+__all__ = ["Detail", "Style", "feedback", "feedback_html", "page"]
 
-_ARRAY = re.compile(r"\d+\.(?P<kind>out|grad\.param|grad)(?:\.(?P<name>.+))?|(?P<given>param)\.(?P<parameter>.+)")
-_EXPLAINED = frozenset({Verdict.FAILED, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY})
-
-
-class Detail(enum.Enum):
-    """How much of a failed public check is explained."""
-
-    FULL = "full"
-    """What is wrong, by how much and where, and the hint."""
-    HINT = "hint"
-    """What is wrong and the hint, without numbers."""
-    SCORE = "score"
-    """The points only."""
-
-
-@dataclass(frozen=True)
-class Style:
-    """What feedback is to be like: its language ("en" or "zh") and how much it says."""
-
-    language: str = "en"
-    detail: Detail = Detail.FULL
+FIRST_TESTS = "pytest tests/test_nn.py -k logsumexp"
+_TONES = {Verdict.PASSED: Tone.GOOD, Verdict.SKIPPED: Tone.QUIET, Verdict.PENDING: Tone.QUIET}
 
 
 def feedback(report: Report, style: Style) -> bytes:
     """`feedback.md`, UTF-8."""
-    say = texts(style.language)
-    return ("\n\n".join(_sections(report, style, say)) + "\n").encode()
+    return as_markdown(page(report, style)).encode()
 
 
-def _sections(report: Report, style: Style, say: Texts) -> Iterator[str]:
-    yield f"# {say('title', id=markdown(report.submission.id))}"
-    if report.status is Status.UNGRADABLE:
-        yield say("ungradable", problem=markdown(report.message) or say("no_problem_given"))
-        yield say("ungradable_next")
-        yield from _received(report, say)
-        return
-    yield from _score(report, say)
+def feedback_html(report: Report, style: Style) -> bytes:
+    """`feedback.html`, UTF-8: one file that needs no other."""
+    return as_html(page(report, style)).encode()
+
+
+def page(report: Report, style: Style) -> Page:
+    """The feedback on one submission, not yet in either form."""
+    voice = Voice(style)
+    blocks = _ungradable(report, voice) if report.status is Status.UNGRADABLE else _graded(report, voice)
+    return Page(style.language, voice.say("title", id=report.submission.id), tuple(blocks))
+
+
+def _ungradable(report: Report, voice: Voice) -> Iterator[Block]:
+    yield Heading(1, voice.line("title", id=report.submission.id))
+    yield Text(voice.line("ungradable", problem=report.message or voice.say("no_problem_given")), lead=True)
+    yield Text(voice.line("ungradable_next"))
+    yield from _received(report, voice)
+
+
+def _graded(report: Report, voice: Voice) -> Iterator[Block]:
+    yield from _score(report, voice)
     if is_blank(report):
-        yield say("blank")
-        yield say("start")
-        yield from _received(report, say)
+        yield Text(voice.line("blank"))
+        yield Text(voice.line("start"))
+        yield Code(FIRST_TESTS)
+        yield Text(voice.line("start_next"))
+        yield from _received(report, voice)
         return
-    for problem in report.problems:
-        yield from _problem(problem, style, say)
     checks = [check for problem in report.problems for check in problem.checks]
-    if any(check.visibility is Visibility.HIDDEN for check in checks):
-        yield say("hidden_note")
-    if report.remarks:
-        yield f"## {say('remarks')}"
-        yield "\n".join(f"- {markdown(remark)}" for remark in report.remarks)
-    yield from _received(report, say)
+    known = homes(checks, voice)
+    yield from _next_step(checks, voice)
+    for problem in report.problems:
+        yield from _problem(problem, voice, known)
+    if any(map(is_hidden, checks)):
+        yield Text(voice.line("hidden_note"))
+    remarks = [*report.remarks, *(remark for check in checks if not is_hidden(check) for remark in check.remarks)]
+    if remarks:
+        yield Heading(2, voice.line("remarks"))
+        yield Items(tuple(map(plain, dict.fromkeys(remarks))))
+    yield from _received(report, voice)
 
 
-def _score(report: Report, say: Texts) -> Iterator[str]:
-    if report.needs_review:
-        yield say("score_review")
+def _score(report: Report, voice: Voice) -> Iterator[Block]:
+    known = report.score is not None and not report.needs_review
+    bar = (report.score or 0.0, report.pending, report.max_score) if known else None
+    yield Heading(1, voice.line("title", id=report.submission.id), bar)
+    if known:
+        score, top = number(report.score or 0.0), number(report.max_score)
+        yield Text(voice.line("score", score=score, max_score=top), lead=True)
     else:
-        yield say("score", score=number(report.score), max_score=number(report.max_score))
+        yield Text(voice.line("score_review"), lead=True)
     if report.pending:
-        yield say("score_pending", pending=number(report.pending))
+        yield Text(voice.line("score_pending", pending=number(report.pending)))
 
 
-def _problem(problem: ProblemReport, style: Style, say: Texts) -> Iterator[str]:
-    heading = say(
-        "problem", title=markdown(problem.title), score=number(problem.score), max_score=number(problem.max_score)
-    )
-    yield f"## {heading}"
-    yield _table(problem, say)
+def _next_step(checks: list[CheckReport], voice: Voice) -> Iterator[Block]:
+    """The first thing to repair; the checks stand in the order in which they build on each other."""
+    todo = next((check for check in checks if is_explained(check) or check.unwritten), None)
+    if todo is not None:
+        yield Text(voice.line("next_step", title=voice.title(todo)))
+    elif all(check.verdict in {Verdict.PASSED, Verdict.PENDING} for check in checks):
+        yield Text(voice.line("all_passed"))
+
+
+def _problem(problem: ProblemReport, voice: Voice, known: Homes) -> Iterator[Block]:
+    title, score, top = voice.problem_title(problem), number(problem.score), number(problem.max_score)
+    bar = (problem.score, problem.pending, problem.max_score)
+    yield Heading(2, voice.line("problem", title=title, score=score, max_score=top), bar)
+    told = voice.style.detail is not Detail.SCORE
+    yield _results(problem, voice, told)
     if any(check.verdict is Verdict.SKIPPED for check in problem.checks):
-        yield say("explain_skipped")
-    carried = sum(check.points.carried_forward for check in problem.checks)
-    if carried:
-        yield say("carried", points=number(carried))
-    if style.detail is Detail.SCORE:
-        return
-    for check in problem.checks:
-        if check.visibility is Visibility.PUBLIC and check.verdict in _EXPLAINED and not check.unwritten:
-            yield from _finding(check, style, say)
+        yield Text(voice.line("explain_skipped"))
+    yield from _carried(problem, voice, known)
+    if told:
+        yield from (finding(check, voice, known) for check in problem.checks if is_explained(check))
 
 
-def _table(problem: ProblemReport, say: Texts) -> str:
-    rows = [(say("column_check"), say("column_result"), say("column_points")), ("---", "---", "---:")]
-    for check in problem.checks:
-        mark = f" {HIDDEN_MARK}" if check.visibility is Visibility.HIDDEN else ""
-        rows.append((f"{markdown(check.title)}{mark}", _result(check, say), _points(check)))
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+def _carried(problem: ProblemReport, voice: Voice, known: Homes) -> Iterator[Block]:
+    """What keeps its points although something else is wrong, together where it is the same thing."""
+    between = voice.say("between")
+    groups: dict[tuple[str, str], list[CheckReport]] = {}
+    for check in filter(is_carried, problem.checks):
+        payers = between.join(known.titles.get(payer, payer) for payer in check.carried_from)
+        ladders = [voice.ladder(name) for name in check.diagnosis.names] if check.diagnosis and voice.full else []
+        names = between.join(ladder.name for ladder in ladders if ladder)
+        groups.setdefault((names, payers), []).append(check)
+    for (names, payers), checks in groups.items():
+        points, top = number(sum(map(_earned, checks))), number(sum(check.points.available for check in checks))
+        key = "carried_named" if names else "carried"
+        values = {"names": names} if names else {}
+        yield Text(voice.line(key, points=points, available=top, payers=payers, **values))
+        if len(groups) > 1:  # else the table shows which
+            yield Items(tuple(plain(voice.title(check)) for check in checks))
 
 
-def _result(check: CheckReport, say: Texts) -> str:
-    return say("unwritten") if check.unwritten else say(f"verdict_{check.verdict.value}")
+def _earned(check: CheckReport) -> float:
+    return check.points.earned + check.points.carried_forward
 
 
-def _points(check: CheckReport) -> str:
-    return f"{number(check.points.earned + check.points.carried_forward)} / {number(check.points.available)}"
+def _results(problem: ProblemReport, voice: Voice, told: bool) -> Results:
+    head = (voice.say("column_check"), voice.say("column_result"), voice.say("column_points"))
+    return Results(head, tuple(_row(check, voice, told) for check in problem.checks))
 
 
-def _finding(check: CheckReport, style: Style, say: Texts) -> Iterator[str]:
-    yield f"### {markdown(check.title)}"
-    if check.verdict is not Verdict.FAILED or not (check.error or check.message):
-        yield say(f"explain_{check.verdict.value}")
-    if check.error is not None:
-        yield _in_words(check.error, style, say)
-    if check.message and style.detail is Detail.FULL and not _says_it_all(check.error):
-        # An exception's text is the student's own and keeps its lines; other messages are sentences of the grader.
-        yield code_block(check.message) if check.verdict is Verdict.ERROR else markdown(check.message)
-    if check.diagnosis is not None and check.diagnosis.hint:
-        yield say("hint", hint=clean(check.diagnosis.hint))
+def _row(check: CheckReport, voice: Voice, told: bool) -> Row:
+    if is_carried(check):
+        tone, key = Tone.CARRIED, "verdict_carried"
+    elif check.unwritten:
+        tone, key = Tone.QUIET, "unwritten"
+    else:
+        tone, key = _TONES.get(check.verdict, Tone.BAD), f"verdict_{check.verdict.value}"
+    earned = voice.say("points_pending") if check.verdict is Verdict.PENDING else number(_earned(check))
+    points = f"{earned} / {number(check.points.available)}"
+    anchor = check.id if told and is_explained(check) else ""
+    return Row(voice.title(check), is_hidden(check), tone, voice.say(key), points, anchor)
 
 
-def _says_it_all(error: Mismatch | None) -> bool:
-    """Whether the numbers are the whole of the message; a shape or a property is told by the message alone."""
-    return error is not None and error.kind in ("value", "finite")
-
-
-def _in_words(error: Mismatch, style: Style, say: Texts) -> str:
-    what = _what(error.what, say)
-    full = style.detail is Detail.FULL
-    values = {"what": what, "at": error.at}
-    match error.kind:
-        case "value" if full and None not in (error.max_abs, error.max_rel, error.tolerance):
-            numbers = {"max_abs": error.max_abs, "max_rel": error.max_rel, "tolerance": error.tolerance}
-            sentence = say("error_value", **values, **{name: _short(value) for name, value in numbers.items()})
-        case "value":
-            sentence = say("error_value_short", what=what)
-        case "finite":
-            sentence = say("error_finite", **values) if full and error.at else say("error_finite_somewhere", what=what)
-        case "property":
-            sentence = say("error_property_at", **values) if full and error.at else say("error_property", what=what)
-        case kind:
-            sentence = say(f"error_{kind}", what=what)
-    return sentence[:1].upper() + sentence[1:]
-
-
-def _short(value: float | None) -> str:
-    """Two digits, and an exponent without its leading zero: 0.31, 1e-9."""
-    return f"{value:.2g}".replace("e-0", "e-").replace("e+0", "e+")
-
-
-def _what(array: str, say: Texts) -> str:
-    """The name of an array of `grader.case` in words: `0.grad.param.weights` is a gradient of a parameter."""
-    match = _ARRAY.fullmatch(array)
-    if match is None:
-        return say("what_other", name=_name(array))
-    if match["given"]:
-        return say("what_param", name=_name(match["parameter"]))
-    if match["kind"] == "out":
-        return say("what_out")
-    key = "what_grad_param" if match["kind"] == "grad.param" else "what_grad_input"
-    return say(key, name=_name(match["name"] or ""))
-
-
-def _name(text: str) -> str:
-    """An array's name for a code span, which a backtick would end."""
-    return one_line(text, 80).replace("`", "'")
-
-
-def _received(report: Report, say: Texts) -> Iterator[str]:
-    yield f"## {say('received')}"
-    if not report.submission.files:
-        yield say("received_nothing", source=markdown(report.submission.source))
-        return
-    yield "\n".join(
-        f"- {say('received_file', name=markdown(name), sha256=markdown(sha256.removeprefix('sha256:')))}"
-        for name, sha256 in report.submission.files.items()
+def _received(report: Report, voice: Voice) -> Iterator[Block]:
+    yield Heading(2, voice.line("received"))
+    whole = {report.submission.source: report.submission.sha256}
+    yield Items(
+        tuple(
+            voice.line("received_file", name=name, sha256=sha256.removeprefix("sha256:"))
+            for name, sha256 in (report.submission.files or whole).items()
+        )
     )

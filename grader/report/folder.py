@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.atomic import write_together
 from grader.graded import Graded
-from grader.report.feedback import Style, feedback
+from grader.report.feedback import Style, feedback, feedback_html
 from grader.report.gradebook import Row, dump_gradebook
 from grader.report.run import RunFacts
 from grader.report.summary import dump_summary
@@ -17,6 +17,7 @@ from grader.report.yaml import dump, dump_report
 STAFF = "staff"
 REPORT = "report.yaml"
 FEEDBACK = "feedback.md"
+FEEDBACK_HTML = "feedback.html"
 TIMINGS = "timings.yaml"
 SUMMARY = "summary.yaml"
 GRADEBOOK = "gradebook.csv"
@@ -45,7 +46,11 @@ def write_submission(out: Path, graded: Graded, wall_s: float, style: Style) -> 
     folder.mkdir(parents=True, exist_ok=True)
     seconds = {name: round(value, 3) for name, value in graded.timings.items()}
     timings = dump({"wall_s": round(wall_s, 3), "checks_s": seconds})
-    contents = {FEEDBACK: feedback(graded.report, style), REPORT: dump_report(graded.report)}
+    contents = {
+        FEEDBACK: feedback(graded.report, style),
+        FEEDBACK_HTML: feedback_html(graded.report, style),
+        REPORT: dump_report(graded.report),
+    }
     write_together({folder / name: content for name, content in {TIMINGS: timings, **contents}.items()})
     return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
 

@@ -1,4 +1,4 @@
-"""A page of feedback as blocks, before it becomes Markdown or HTML. Text in it is raw: each renderer escapes all of it."""
+"""A page of feedback as blocks, before it becomes Markdown or HTML. Its text is raw: each renderer escapes all."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class Heading:
 
     level: int
     line: Line
-    points: tuple[float, float] | None = None
-    """Earned and available, for a bar."""
+    points: tuple[float, float, float] | None = None
+    """Earned, pending and available, for a bar."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,13 @@ def line(template: str, **values: str | int | Line) -> Line:
     Raises:
         KeyError: a placeholder got no value.
     """
-    return tuple(span for piece in _pieces(template) for span in _filled(piece, values))
+    merged: list[Span] = []
+    for span in (span for piece in _pieces(template) for span in _filled(piece, values)):
+        if merged and merged[-1].ink is span.ink:
+            merged[-1] = replace(span, text=merged[-1].text + span.text)
+        else:
+            merged.append(span)
+    return tuple(merged)
 
 
 def plain(text: str) -> Line:

@@ -37,7 +37,7 @@ ORDERED = (ast.Add, ast.Mult)
 """Operators whose operands may change places without effect."""
 
 PLACES_ONLY = {"backend"}
-"""A keyword that says where tensors live: not graded, as any backend of right numbers is right."""
+"""A name that says where tensors live: not graded, as any backend of right numbers is right."""
 
 Edit: TypeAlias = "tuple[ast.AST, str]"
 """A node, and the text that takes its place."""
@@ -93,14 +93,14 @@ def _relation(node: ast.Compare, scope: Scope) -> Iterator[Edit]:
 
 
 def _number(node: ast.Constant, scope: Scope) -> Iterator[Edit]:
-    """A number one higher, or of the other sign; the other truth value."""
+    """A number one higher, a fraction of the other sign; the other truth value."""
     del scope
     if isinstance(node.value, bool):
         yield node, repr(not node.value)
     elif isinstance(node.value, int | float):
         yield node, repr(node.value + 1)
-        if node.value:
-            yield node, f"(-{node.value!r})"
+    if isinstance(node.value, float):
+        yield node, f"(-{node.value!r})"
 
 
 def _sign(node: ast.UnaryOp, scope: Scope) -> Iterator[Edit]:
@@ -123,7 +123,9 @@ def _choice(node: ast.IfExp, scope: Scope) -> Iterator[Edit]:
 
 
 def _logic(node: ast.BoolOp, scope: Scope) -> Iterator[Edit]:
-    """`or` for `and`, one side alone."""
+    """`or` for `and`, one side alone; not of what only says where tensors live."""
+    if PLACES_ONLY & _names(node):
+        return
     sides = [scope.text(value) for value in node.values]
     yield node, (" or " if isinstance(node.op, ast.And) else " and ").join(f"({side})" for side in sides)
     for side in sides:
@@ -164,6 +166,8 @@ def _statement(node: ast.Assign | ast.AugAssign | ast.Expr | ast.Raise, scope: S
     if isinstance(node, ast.Assign):
         target = node.targets[0]
         if not isinstance(target, ast.Attribute) and scope.text(target) not in _names(node.value):
+            return
+        if scope.text(target) in PLACES_ONLY:
             return
     yield node, "pass"
 

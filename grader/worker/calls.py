@@ -90,7 +90,9 @@ class Caller:
                 made = self._tensor(argument.value, requires_grad=True)
                 variables[argument.name] = lambda: made.grad
             case "table_model":
-                made = table_model(cast("Array", argument.value), self._framework, self._backend)
+                table = cast("Array", argument.value)
+                drops = self._case.target == "translation.generate"
+                made = table_model(table, self._framework, self._backend, drops=drops)
                 variables[argument.name] = lambda: made.table.value.grad
             case role:
                 raise ValueError(f"unknown role {role}")

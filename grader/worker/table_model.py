@@ -9,13 +9,14 @@ import numpy as np
 from .case import Array, Framework
 
 
-def table_model(table: Array, framework: Framework, backend: Any) -> Any:
+def table_model(table: Array, framework: Framework, backend: Any, *, drops: bool = False) -> Any:
     """A framework module whose logits after token `t` are row `t` of `table`.
 
     Args:
         table: (V, V).
         framework: the module `assignment.framework`.
         backend: of the logits.
+        drops: in training mode it reads row `t + 1` instead: what is to be called in evaluation mode shows.
 
     Returns:
         A module with the parameter `table`: `forward(idx)` takes (B, S) and gives (B, S, V).
@@ -31,7 +32,8 @@ def table_model(table: Array, framework: Framework, backend: Any) -> Any:
 
         def forward(self, idx: Any) -> Any:
             """Logits (B, S, V) of ids (B, S)."""
-            one_hot = np.eye(len(table))[np.asarray(idx.to_numpy(), dtype=np.int64)]  # (B, S, V)
+            ids = np.asarray(idx.to_numpy(), dtype=np.int64) + int(drops and self.training)
+            one_hot = np.eye(len(table))[ids % len(table)]  # (B, S, V)
             rows = framework.tensor_from_numpy(one_hot, backend=backend)
             return rows @ self.table.value  # (B, S, V) @ (V, V) -> (B, S, V)
 

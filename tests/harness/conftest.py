@@ -23,7 +23,12 @@ _HEAD = "schema: hw3-rubric/1\nmax_score: 5\nlimits: {wall_s: 20, cpu_s: 10, mem
 ENVIRONMENT = Environment(
     grader="0.1.0", python="3.11.7", numpy="2.4.6", torch="2.13.0", sandbox="test", rubric="sha256:ab", seed="sha256:cd"
 )
-_TOLERANCES = "schema: hw3-tolerances/1\nclasses: {float64: {outputs: 1.0e-9, gradients: 1.0e-9, wrong: 1.0e-6}, float32: {outputs: 1, gradients: 1, wrong: 1}}\n"
+_TOLERANCES = """
+schema: hw3-tolerances/1
+classes:
+  float64: {outputs: 1.0e-9, gradients: 1.0e-9, wrong: 1.0e-6}
+  float32: {outputs: 1, gradients: 1, wrong: 1}
+"""
 
 
 @pytest.fixture

@@ -142,7 +142,7 @@ def test_the_files_do_not_depend_on_jobs(tmp_path, submissions, grade):
         {p.relative_to(out): p.read_bytes() for p in out.glob("*/[rf]*")} for out in (tmp_path / "1", tmp_path / "2")
     )
     assert one == two
-    assert len(one) == 6
+    assert len(one) == 9
 
 
 def test_resume_grades_only_the_rest(plan, submissions, grade):

@@ -57,7 +57,7 @@ def prepared(make_report, make_check):
 def test_a_class_is_graded_and_written(classroom, prepared, capsys):
     assert cli.main([str(classroom), "--out", "r"], prepared()) == 0
     written = sorted(str(path.relative_to("r")) for path in Path("r").rglob("*") if path.is_file())
-    each = [f"{n}/{f}" for n in ("anna", "bert", "cleo") for f in ("feedback.md", "report.yaml", "timings.yaml")]
+    each = [f"{n}/{f}" for n in ("anna", "bert", "cleo") for f in ("feedback.md", "feedback.html", "report.yaml", "timings.yaml")]
     assert written == sorted([*each, ".lock", "gradebook.csv", "ledger.jsonl", "run.yaml", "summary.yaml"])
     printed = capsys.readouterr()
     for text in (

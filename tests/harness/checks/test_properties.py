@@ -5,6 +5,7 @@ import pytest
 
 from grader.case import Answer, Call, CallOutcome, Case, Input, Mode, Status
 from grader.checks import properties
+from grader.checks.dropout import dropped
 
 RNG = np.random.default_rng(0)
 
@@ -53,8 +54,21 @@ def test_a_later_output_that_stays_is_named():
     ],
 )
 def test_uniform_means_range_and_distribution(sample, right):
-    found = properties.uniform("bias", 0.25)(CASE, answer(param_bias=sample(2048)))
+    found = properties.uniform("bias", 0.25, {})(CASE, answer(param_bias=sample(2048)))
     assert (found is None) == right
+
+
+@pytest.mark.parametrize(
+    ("sample", "name"),
+    [
+        (lambda n: RNG.uniform(-(100**-0.5), 100**-0.5, n), "from out_size"),
+        (np.zeros, "zero"),
+        (lambda n: RNG.uniform(-0.2, 0.2, n), ""),
+    ],
+)
+def test_a_bound_that_is_a_known_mistake_is_named(sample, name):
+    rule = properties.uniform("bias", 0.25, {"zero": 0.0, "from out_size": 100**-0.5})
+    assert rule(CASE, answer(param_bias=sample(2048))).misconception == name
 
 
 @pytest.mark.parametrize(
@@ -77,33 +91,35 @@ def dropout_case(x: np.ndarray, cotangent: np.ndarray) -> Case:
 
 
 @pytest.mark.parametrize(
-    ("apply", "right"),
+    ("apply", "name"),
     [
-        (lambda keep, p: keep / (1 - p), True),
-        (lambda keep, _: keep * 1.0, False),  # not rescaled
-        (lambda keep, p: keep * (1 - p), False),  # multiplied by 1-p
-        (lambda keep, p: (1 - keep) / (1 - p), False),  # keep and drop exchanged
-        (lambda keep, p: np.ones_like(keep) / (1 - p), False),  # nothing dropped
-        (lambda keep, _: keep * np.nan, False),
+        (lambda keep, p: keep / (1 - p), None),
+        (lambda keep, _: keep * 1.0, "dropout.not_rescaled"),
+        (lambda keep, p: keep * (1 - p), "dropout.scaled_by_keep"),
+        (lambda keep, p: (1 - keep) / (1 - p), "dropout.inverted"),
+        (lambda keep, p: np.ones_like(keep) / (1 - p), ""),  # nothing is dropped
+        (lambda keep, p: keep * 3 / (1 - p), ""),
+        (lambda keep, _: keep * np.nan, ""),
     ],
 )
-def test_dropout_is_judged_by_its_factors(apply, right):
+def test_dropout_is_judged_by_its_factors_and_known_mistakes_are_named(apply, name):
     p, x, cotangent = 0.1, RNG.standard_normal((100, 200)), RNG.standard_normal((100, 200))
     factors = apply((RNG.random(x.shape) >= p).astype(float), p)
     given = Answer(Status.OK, (), {"0.out": x * factors, "0.grad.x": cotangent * factors})
-    assert (properties.dropped(0, "x", p)(dropout_case(x, cotangent), given) is None) == right
+    broken = dropped(0, "x", p)(dropout_case(x, cotangent), given)
+    assert (broken and broken.misconception) == name
 
 
 def test_a_dropout_whose_gradient_has_another_mask_is_named():
     x, cotangent = RNG.standard_normal((100, 200)), RNG.standard_normal((100, 200))
     factors = (RNG.random(x.shape) >= 0.5) * 2.0
     given = Answer(Status.OK, (), {"0.out": x * factors, "0.grad.x": cotangent})
-    assert properties.dropped(0, "x", 0.5)(dropout_case(x, cotangent), given).what == "0.grad.x"
+    assert dropped(0, "x", 0.5)(dropout_case(x, cotangent), given).what == "0.grad.x"
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (200, 100), (1, 100, 200), (0,)])
 def test_an_output_of_any_other_shape_is_wrong_and_never_raises(shape):
     x = RNG.standard_normal((100, 200))
     given = Answer(Status.OK, (), {"0.out": np.ones(shape), "1.out": np.ones((2, 3))})
-    assert properties.dropped(0, "x", 0.5)(dropout_case(x, x), given) is not None
+    assert dropped(0, "x", 0.5)(dropout_case(x, x), given) is not None
     assert properties.input_returned(0, "x", "in evaluation")(dropout_case(x, x), given) is not None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from assignment.framework import TensorBackend, tensor
+from assignment.framework import TensorBackend, blocks, tensor
 
 TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
 
@@ -17,6 +17,18 @@ def close(ours, theirs, dtype):
     assert actual.shape == (expected.shape or (1,))
     assert actual.dtype == dtype
     np.testing.assert_allclose(actual, expected.reshape(actual.shape), rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
+@pytest.fixture(scope="session", params=["at once", "in blocks"], autouse=True)
+def _mode(request):
+    """Every test is run twice: as for small tensors, and as for large ones, which wait and are computed in blocks."""
+    if request.param == "at once":
+        yield
+        return
+    kept = blocks.LARGE, blocks.BLOCK
+    blocks.LARGE, blocks.BLOCK = 1, 4
+    yield
+    blocks.LARGE, blocks.BLOCK = kept
 
 
 @pytest.fixture(scope="session")

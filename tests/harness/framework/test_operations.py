@@ -62,7 +62,7 @@ def numbers(shape, lowest=-2.0, seed=0):
 
 
 @pytest.mark.parametrize("name", UNARY)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(shape=st.lists(sizes, min_size=1, max_size=4), dtype=dtypes, seed=seeds)
 def test_functions_of_one_tensor(same_as_torch, name, shape, dtype, seed):
     function, torch_function, lowest = UNARY[name]
@@ -81,7 +81,7 @@ def two_shapes_that_broadcast(draw):
 
 
 @pytest.mark.parametrize("name", BINARY)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(shapes=two_shapes_that_broadcast(), dtype=dtypes, seed=seeds)
 def test_operators_on_two_tensors_that_broadcast(same_as_torch, name, shapes, dtype, seed):
     function, lowest = BINARY[name]
@@ -97,7 +97,7 @@ def shape_and_dim(draw):
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(where=shape_and_dim(), dtype=dtypes, seed=seeds)
 def test_reductions_over_a_dim_keep_it_and_count_negative_dims_from_the_end(same_as_torch, name, where, dtype, seed):
     (shape, dim), (function, torch_function) = where, REDUCTIONS[name]
@@ -144,7 +144,7 @@ def test_any_layout_in_memory_gives_the_same(same_as_torch, function, torch_func
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(batch=two_shapes_that_broadcast(), nkm=st.tuples(sizes, sizes, sizes), dtype=dtypes, seed=seeds)
 def test_matmul_broadcasts_the_leading_dims(same_as_torch, batch, nkm, dtype, seed):
     n, k, m = nkm

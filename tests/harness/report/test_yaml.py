@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from grader.errors import InfrastructureError
 from grader.report import schema
+from grader.report.text import clean
 from grader.report.yaml import dump, dump_report, load_report, report_as_data
 from grader.verdict import Diagnosis, Mismatch, Points, Verdict
 
@@ -82,7 +83,7 @@ def test_student_text_cannot_add_a_key(make_report, make_check):
 
 @given(st.dictionaries(st.text("0123456789abcdefx_.:+-eEyn", min_size=1), st.text("0123456789abcdef_.:+-eEyno~")))
 def test_text_that_looks_like_something_else_stays_text(data):
-    assert yaml.safe_load(dump(data)) == data
+    assert yaml.safe_load(dump(data)) == {clean(key): clean(value) for key, value in data.items()}
 
 
 @pytest.mark.parametrize("data", [b"", b"a: [", b"schema: hw3-report/1\n", b"\xff\xfe\xff"])

@@ -1,0 +1,127 @@
+"""Known solutions graded side by side: who loses what, and under which name."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+import numpy as np
+
+from grader import checks, pipeline
+from grader.case import Fault
+from grader.errors import GraderError
+from grader.evidence import gather
+from grader.judge import judge
+from grader.pipeline import Bench
+from grader.rubric import CheckLine
+from grader.seed import public_seed
+from grader.selfcheck.machine import Machine
+from grader.selfcheck.patches import Mutant
+from grader.student import Student
+from grader.submission import CANONICAL, Submission
+from grader.verdict import CheckReport, Report, Verdict
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+OWN = {
+    "nn.logsumexp": ("p1.lse.*",),
+    "nn.softmax_loss": ("p1.loss.*",),
+    "modules_basic.Linear": ("p2.linear.*",),
+    "modules_basic.Embedding": ("p2.embedding.*",),
+    "modules_basic.Dropout": ("p2.dropout.*",),
+    "modules_basic.LayerNorm1d": ("p2.layernorm.*", "p3.layer"),  # which alone calls it with three dims
+    "transformer.MultiHeadAttention": ("p3.mha.*",),
+    "transformer.FeedForward": ("p3.ffn",),
+    "transformer.TransformerLayer": ("p3.layer", "p3.lm.dropout"),  # which alone trains it
+    "transformer.DecoderLM": ("p3.lm.*",),
+    "translation.loss_fn": ("p4.loss",),
+    "translation.generate": ("p4.generate",),
+}
+"""What a machine-made mutant breaks -> the checks of which one must see it."""
+
+REACHES = {"nn": ("p1.*", "p4.*"), "modules_basic": ("p2.*", "p3.*"), "transformer": ("p3.*",), "translation": ("p4.*",)}
+"""The file of a named mutant -> the checks that it is graded with: those of its own problem and of what stands on it."""
+
+FINE = frozenset({Verdict.PASSED, Verdict.PENDING})
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """What grading one known solution showed.
+
+    Args:
+        id: of the solution.
+        lost: the checks that lost points, in the rubric's order.
+        names: check -> the misconceptions that it was reported as.
+        total: score and pending points together.
+        notes: for a person: why a check failed.
+    """
+
+    id: str
+    lost: tuple[str, ...] = ()
+    names: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    total: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+def side_by_side(work: Callable[[T], R], entries: Iterable[T], jobs: int) -> Iterator[R]:
+    """What comes of each entry, in their order."""
+    with ThreadPoolExecutor(jobs, thread_name_prefix="selfcheck") as pool:
+        yield from pool.map(work, entries)
+
+
+def graded(submission: Submission, bench: Bench, only: tuple[str, ...] = ()) -> Result:
+    """A solution that goes the whole way, diagnosis and all, and where it loses points."""
+    try:
+        report = pipeline.grade(submission, dataclasses.replace(bench, only=only)).report
+    except GraderError as error:
+        return Result(submission.id, notes=(f"the grader itself failed: {error}",))
+    lost = [check for check in of(report) if check.verdict not in FINE and _loss(check) > 0]
+    return Result(
+        id=submission.id,
+        lost=tuple(check.id for check in lost),
+        names={
+            c.id: tuple(c.diagnosis.misconception.split(" + ")) for c in of(report) if c.diagnosis and c.verdict not in FINE
+        },
+        total=(report.score or 0.0) + report.pending,
+        notes=tuple(f"{check.id} {check.verdict.value}: {check.message}" for check in lost),
+    )
+
+
+def of(report: Report) -> list[CheckReport]:
+    """A report's checks."""
+    return [check for problem in report.problems for check in problem.checks]
+
+
+def _loss(check: CheckReport) -> float:
+    return check.points.available - check.points.earned - check.points.carried_forward
+
+
+def checks_for(mutant: Mutant) -> tuple[str, ...]:
+    """The patterns of the checks that a named mutant is graded with."""
+    stems = [name for name, _, _ in mutant.replace] + [f"{place.partition('.')[0]}.py" for place in mutant.define]
+    first = min((name for name in stems if name in CANONICAL), key=CANONICAL.index, default=CANONICAL[0])
+    return REACHES[first.removesuffix(".py")]
+
+
+def first_loss(machine: Machine, reference: dict[str, bytes], bench: Bench) -> Result:
+    """The first check of its own part that a machine-made mutant loses; nothing is diagnosed, nothing run after it."""
+    own = OWN[machine.target]
+    lines = [c for c in bench.rubric.checks if not c.pending and any(fnmatchcase(c.id, pattern) for pattern in own)]
+    with bench.sandbox.open({**reference, machine.file: machine.content}) as session:
+        student = Student(session)
+        lost = next((line.id for line in lines if _loses(line, student, bench)), None)
+    return Result(machine.id, (lost,) if lost else ())
+
+
+def _loses(line: CheckLine, student: Student, bench: Bench) -> bool:
+    draw = checks.Draw(np.random.default_rng(public_seed(bench.secret, line.id)))
+    trials = checks.trials(line.id, draw)
+    answers = student.run([trial.case for trial in trials], bench.rubric.limits)
+    if isinstance(answers, Fault):
+        return True
+    return judge(gather(trials, answers, bench.rubric.tolerance(line), bench.rubric.single)) is not None

@@ -1,0 +1,59 @@
+"""The sample class from files to points: every sample scores what the golden file says, in a real sandbox."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from grader import grading, pipeline, rubric, sandbox
+from grader.case import Limits
+from grader.intake import collect
+from grader.report.schema import schema
+from grader.report.yaml import report_as_data
+from grader.stubs import release_stubs
+from grader.verdict import Verdict
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+EXPECTED = yaml.safe_load((SAMPLES / "expected.yaml").read_text())
+SECRET = b"a secret of the tests, 32 bytes!"
+HOLD_UP = Limits(wall_s=8.0, cpu_s=1, memory_mib=1024)  # the endless ones need not run for long here
+
+
+@pytest.fixture(scope="module")
+def bench():
+    lines = rubric.load()
+    lines.limits = HOLD_UP
+    box = sandbox.probe("auto")
+    return pipeline.Bench(lines, box, release_stubs(), SECRET, grading.environment(lines, box.tier, SECRET))
+
+
+@pytest.fixture(scope="module")
+def submissions():
+    return {submission.id: submission for submission in collect(SAMPLES)}
+
+
+def test_every_sample_has_an_expected_score(submissions):
+    assert set(submissions) == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_a_sample_scores_what_the_golden_file_says(name, submissions, bench):
+    report = pipeline.grade(submissions[name], bench).report
+    jsonschema.validate(report_as_data(report), schema())
+    if EXPECTED[name] == "ungradable":
+        assert (report.status.value, report.score) == ("ungradable", 0)
+        return
+    assert (report.status.value, report.score, report.pending) == ("graded", EXPECTED[name], 19)
+
+
+def test_only_selected_checks_and_what_they_need_are_assessed(submissions, bench):
+    report = pipeline.grade(submissions["s01_complete"], replace(bench, only=("p3.layer",))).report
+    verdicts = {c.id: c.verdict for p in report.problems for c in p.checks}
+    assert {check for check, verdict in verdicts.items() if verdict is Verdict.PASSED} == {
+        "p3.mha.heads",
+        "p3.ffn",
+        "p3.layer",
+    }
+    assert (report.score, report.pending) == (11, 89)

@@ -3,13 +3,14 @@
 A case says what to build and call in a submission, in terms of arrays and names only. The worker interprets it on the
 student's code, `grader.twins` on torch, and both answer with arrays of the same names:
 
-    ======================  ==========================================================================
+    ======================= =========================================================================
     ``param.<name>``        a parameter as the student's module held it when the first call began
     ``<i>.out``             what call ``i`` returned
     ``<i>.grad.<input>``    the gradient of the input of that name after call ``i``'s backward pass
     ``<i>.grad.param.<n>``  the gradient of parameter ``<n>``
+    ``<i>.changed.<input>`` an input that call ``i`` wrote into, as it was afterwards; absent for all others
     ``<i>.mask.<path>.<k>`` the factors (0 or 1/(1-p)) of the ``k``-th use of the Dropout at ``<path>``
-    ======================  ==========================================================================
+    ======================= =========================================================================
 """
 
 from __future__ import annotations

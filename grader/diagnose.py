@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Protocol, TypeAlias
+
+import numpy as np
 
 from grader.errors import GraderError
 from grader.evidence import Exhibit, equals
@@ -50,6 +53,8 @@ def diagnose(
     exhibits: Sequence[Exhibit],
     finding: Finding,
     earlier: Sequence[Misconception] = (),
+    *,
+    pairs: bool = True,
 ) -> Causes:
     """The misconceptions that together explain every array of a failed check; empty when none does.
 
@@ -59,19 +64,32 @@ def diagnose(
         exhibits: the check's trials and answers.
         finding: why it failed; a property may have named the mistake.
         earlier: what this submission's other checks showed; tried first, since a mistake below spreads upwards.
+        pairs: whether two mistakes that no other check showed are tried together, which takes hundreds of twins.
     """
     if finding.misconception:
         return (find(finding.misconception),)
     if finding.verdict not in {Verdict.FAILED, Verdict.ERROR} or finding.unwritten:
         return ()
+    if finding.error is not None and finding.error.what.startswith("param."):
+        return ()  # parameters of another shape than the twins', or none: there is nothing to lay beside them
     parts = USED_BY.get(exhibits[0].trial.case.target, ())
-    compared = [exhibit for exhibit in exhibits if exhibit.trial.compare]
+    compared = sorted((exhibit for exhibit in exhibits if exhibit.trial.compare), key=_cost)
     if all(explains(exhibit, RIGHT) for exhibit in compared):
         return ()  # the arrays are right: it is a property that does not hold
-    for mistakes in _candidates(parts, tuple(dict.fromkeys(earlier))):
-        if all(explains(exhibit, parts_with(*mistakes)) for exhibit in compared):
+    deep = pairs and finding.verdict is not Verdict.ERROR  # two mistakes that only together raise are no misconception
+    screen = replace(compared[0], followed=compared[0].followed[:1])  # one small call turns nearly all of them down
+    for mistakes in _candidates(parts, tuple(dict.fromkeys(earlier)), pairs=deep):
+        twins = parts_with(*mistakes)
+        if explains(screen, twins) and all(explains(exhibit, twins) for exhibit in compared):
             return mistakes
     return ()
+
+
+def _cost(exhibit: Exhibit) -> int:
+    """How long the twin takes for one call, roughly: its layers, then the numbers that go in."""
+    call, layers = exhibit.trial.case.calls[0], exhibit.trial.case.arguments.get("n_layer")
+    entries = sum(np.size(given.value) for given in call.inputs.values() if isinstance(given.value, np.ndarray))
+    return entries + 1000 * (layers if isinstance(layers, int) else 1)
 
 
 def describe(causes: Causes) -> Diagnosis | None:
@@ -85,10 +103,17 @@ def describe(causes: Causes) -> Diagnosis | None:
 
 def own_part(exhibits: Sequence[Exhibit]) -> str:
     """The part that a check's target is."""
-    return USED_BY.get(exhibits[0].trial.case.target, ("",))[0]
+    return all_parts(exhibits)[0]
 
 
-def _candidates(parts: tuple[str, ...], found: Sequence[Misconception]) -> Iterator[tuple[Misconception, ...]]:
+def all_parts(exhibits: Sequence[Exhibit]) -> tuple[str, ...]:
+    """The parts that a check's target is made of, its own first."""
+    return USED_BY.get(exhibits[0].trial.case.target, ("",))
+
+
+def _candidates(
+    parts: tuple[str, ...], found: Sequence[Misconception], *, pairs: bool
+) -> Iterator[tuple[Misconception, ...]]:
     """Fewest mistakes first; those found below before others; pairs of which one is of the target itself."""
     below = tuple(m for m in found if m.part in parts)
     within = tuple(m for part in parts for m in _of_part(part) if m not in below)
@@ -99,6 +124,8 @@ def _candidates(parts: tuple[str, ...], found: Sequence[Misconception]) -> Itera
     if below:
         for mistake in within:
             yield (*below, mistake)
+    if not pairs:
+        return
     own = _of_part(parts[0]) if parts else ()
     for first, second in combinations(own, 2):
         yield (*(m for m in below if m not in (first, second)), first, second)

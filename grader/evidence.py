@@ -90,20 +90,17 @@ def equals(exhibit: Exhibit, parts: Parts) -> bool:
     """
     if exhibit.answer.status is not Status.OK:
         return False
-    theirs, right = exhibit.expected(parts), exhibit.expected()
+    theirs = exhibit.expected(parts)
     for number in exhibit.followed:
         answered = exhibit.answer.calls[number].status is Status.OK
         if answered != any(name.startswith(f"{number}.") for name in theirs):
             return False
-    for name in {**right, **theirs}:
-        actual, wanted = exhibit.answer.arrays.get(name), theirs.get(name)
-        if wanted is None:
-            if actual is not None and np.any(actual):
-                return False
-            continue
+    for name, wanted in theirs.items():
+        actual = exhibit.answer.arrays.get(name)
         if actual is None or not _same(actual, wanted, _bound(name, wanted, theirs, exhibit.tolerance)):
             return False
-    return True
+    missing = exhibit.expected().keys() - theirs.keys()
+    return not any(np.any(exhibit.answer.arrays[name]) for name in missing if name in exhibit.answer.arrays)
 
 
 def _bound(name: str, wanted: Array, all_wanted: Mapping[str, Array], tolerance: Tolerance) -> float:

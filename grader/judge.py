@@ -26,6 +26,7 @@ class Finding:
     unwritten: bool = False
     misconception: str = ""
     raised: Raised | None = None
+    unclear: bool = False
 
 
 def judge(exhibits: Sequence[Exhibit]) -> Finding | None:
@@ -116,7 +117,8 @@ def _values(exhibit: Exhibit) -> Finding | None:
         error = compare(what, actual, wanted, tolerance.gradients if gradient else tolerance.outputs, scale)
         if error:
             text = _difference(name, what, error, actual, wanted)
-            return Finding(Verdict.FAILED, text, _related(error, actual, wanted, exhibit))
+            unclear = error.kind == "value" and (error.max_rel or 0.0) <= tolerance.wrong
+            return Finding(Verdict.FAILED, text, _related(error, actual, wanted, exhibit), unclear=unclear)
     return None
 
 

@@ -15,11 +15,11 @@ import numpy as np
 from grader import checks, score
 from grader.borrow import explain_by_own_parts
 from grader.case import Fault, FaultKind
-from grader.diagnose import Causes, describe, diagnose, own_part
-from grader.evidence import gather
+from grader.diagnose import Causes, all_parts, describe, diagnose, own_part
+from grader.evidence import Exhibit, gather
 from grader.follow import carried_forward
 from grader.graded import Graded
-from grader.judge import judge
+from grader.judge import Finding, judge
 from grader.misconceptions import Misconception
 from grader.own_gradient import follows_own_forward
 from grader.rubric import CheckLine, Rubric
@@ -39,6 +39,7 @@ _NO_ANSWER = {
 }
 IN_SINGLE = "computed in float32, and compared at the tolerance of float32"
 OWN_FORWARD = "the forward pass is wrong; this is the right gradient of it"
+MORE_SEEDS = ("second look", "third look")
 _ANSWERED = {Verdict.PASSED, Verdict.FAILED, Verdict.PENDING}
 
 
@@ -128,26 +129,16 @@ def _not_assessed(line: CheckLine, record: Record, wanted: frozenset[str]) -> Ou
 def _assess(line: CheckLine, student: Student, bench: Bench, record: Record) -> Outcome:
     """One check: its cases to the worker in one request, the same cases to the twins, both sets of arrays compared."""
     draw = checks.Draw(np.random.default_rng(public_seed(bench.secret, line.id)))
-    trials = checks.trials(line.id, draw)
-    answers = student.run([trial.case for trial in trials], bench.rubric.limits)
-    if isinstance(answers, Fault):
-        return Outcome(verdict=_NO_ANSWER[answers.kind], message=answers.text)
-    exhibits = gather(trials, answers, bench.rubric.tolerance(line), bench.rubric.single)
+    exhibits = _exhibits(line, draw, student, bench)
+    if isinstance(exhibits, Fault):
+        return Outcome(verdict=_NO_ANSWER[exhibits.kind], message=exhibits.text)
     remarks = (IN_SINGLE,) if any(exhibit.single for exhibit in exhibits) else ()
     finding = judge(exhibits)
     if finding is None:
         return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=remarks)
-    causes = diagnose(exhibits, finding, record.misconceptions) or explain_by_own_parts(
+    pairs = record.broken.keys().isdisjoint(all_parts(exhibits))  # else there is a fault that no name explains
+    causes = diagnose(exhibits, finding, record.misconceptions, pairs=pairs) or explain_by_own_parts(
         exhibits, record.broken, record.misconceptions, student, bench.rubric.limits
-    )
-    outcome = Outcome(
-        verdict=finding.verdict,
-        error=finding.error,
-        diagnosis=describe(causes),
-        message=finding.message,
-        unwritten=finding.unwritten,
-        raised=finding.raised,
-        remarks=remarks,
     )
     if causes:
         record.causes[line.id] = causes
@@ -155,7 +146,39 @@ def _assess(line: CheckLine, student: Student, bench: Bench, record: Record) -> 
         return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=(OWN_FORWARD,))
     else:
         record.broken.setdefault(own_part(exhibits), line.id)
-    return outcome
+    return Outcome(
+        verdict=finding.verdict,
+        error=finding.error,
+        diagnosis=describe(causes),
+        message=finding.message,
+        unwritten=finding.unwritten,
+        raised=finding.raised,
+        needs_review=not causes and _stays_unclear(finding, line, student, bench),
+        remarks=remarks,
+    )
+
+
+def _exhibits(line: CheckLine, draw: checks.Draw, student: Student, bench: Bench) -> tuple[Exhibit, ...] | Fault:
+    trials = checks.trials(line.id, draw)
+    answers = student.run([trial.case for trial in trials], bench.rubric.limits)
+    if isinstance(answers, Fault):
+        return answers
+    return gather(trials, answers, bench.rubric.tolerance(line), bench.rubric.single)
+
+
+def _stays_unclear(finding: Finding, line: CheckLine, student: Student, bench: Bench) -> bool:
+    """Whether an error between the tolerance and what is clearly wrong is no larger on other seeds."""
+    for seed in ("", *MORE_SEEDS):
+        if seed:
+            draw = checks.Draw(np.random.default_rng(public_seed(bench.secret, line.id, seed)))
+            exhibits = _exhibits(line, draw, student, bench)
+            again = None if isinstance(exhibits, Fault) else judge(exhibits)
+            if again is None:
+                continue
+            finding = again
+        if not finding.unclear:
+            return False
+    return True
 
 
 def _ungradable(submission: Submission, bench: Bench) -> Report:
@@ -175,7 +198,7 @@ def _report(submission: Submission, bench: Bench, outcomes: Mapping[str, Outcome
         max_score=float(bench.rubric.max_score),
         pending=pending,
         problems=problems,
-        needs_review=False,
+        needs_review=any(outcome.needs_review for outcome in outcomes.values()),
         message="",
         remarks=list(submission.remarks),
         environment=bench.environment,

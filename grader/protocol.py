@@ -203,6 +203,7 @@ def _array_name(entry: _Entry, word: str, case: Case) -> str:
         call = case.calls[entry.call]
         if (
             word == "out"
+            or (kind == "changed" and rest in call.inputs)
             or (kind == "grad" and (rest in call.inputs or (rest.startswith("param.") and _is_dotted(rest))))
             or (
                 kind == "mask" and case.masks and (not path or _is_dotted(path)) and count.isascii() and count.isdigit()

@@ -171,6 +171,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         share: of the available points that was earned, 0 … 1.
         carried: of the available points that was earned against twins with the submission's own lower mistake.
+        needs_review: an error too large for rounding and too small for a mistake, on every seed.
     """
 
     verdict: Verdict
@@ -180,6 +181,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     diagnosis: Diagnosis | None = None
     message: str = ""
     unwritten: bool = False
+    needs_review: bool = False
     raised: Raised | None = None
     carried_from: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The tensor: an array, its gradient, and the step that computed it. Its operators are made of `elementwise` and `operations`."""
+"""The tensor: an array, its gradient, and the step that computed it; operators apply `elementwise` and `operations`."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from grader.checks.draw import Draw, FloatArray
 from grader.checks.dropout import dropped
 from grader.checks.properties import (
     constant,
+    input_kept,
     input_returned,
     other_output,
     standard_normal,
@@ -36,7 +37,7 @@ def linear_forward(draw: Draw) -> Iterator[Trial]:
         arguments: dict[str, Json] = {"in_size": 5, "out_size": 3, "bias": bias}
         for own in (False, True):
             call = Call({"x": Input(draw.normal(4, 5))}, cotangent=draw.normal(4, 3))
-            yield Trial(_module(draw, "Linear", arguments, call, own=own), EVERYTHING)
+            yield Trial(_module(draw, "Linear", arguments, call, own=own), EVERYTHING, (input_kept(0, "x"),))
 
 
 @check("p2.linear.init")
@@ -109,7 +110,7 @@ def layer_norm_forward(draw: Draw) -> Iterator[Trial]:
     """LayerNorm normalises each row by its biased variance, then applies weights and bias."""
     for rows, dim in ((3, 4), (6, 5)):
         x = draw.normal(rows, dim, scale=2.0) + 3.0
-        yield Trial(_layer_norm(draw, x, draw.normal(rows, dim)), OUTPUTS)
+        yield Trial(_layer_norm(draw, x, draw.normal(rows, dim)), OUTPUTS, (input_kept(0, "x"),))
     own = _layer_norm(draw, draw.normal(4, 6), draw.normal(4, 6), own=True)
     yield Trial(own, OUTPUTS, (constant("weights", 1.0), constant("bias", 0.0)))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.case import Array, Call, Case, Input, Json, Mode, Role
 from grader.checks.draw import Draw, FloatArray, other
-from grader.checks.properties import changed_from, other_output, same_output, succeeds, unchanged_before
+from grader.checks.properties import changed_from, input_kept, other_output, same_output, succeeds, unchanged_before
 from grader.checks.registry import check
 from grader.checks.trial import EVERYTHING, GRADIENTS, OUTPUTS, Trial
 
@@ -40,7 +40,9 @@ def _heads(n_head: int, n_embd: int = D, *, causal: bool = True, p: float = 0.0,
 def attention_heads(draw: Draw) -> Iterator[Trial]:
     """Attention splits into heads, attends in each, merges them in order and projects."""
     for n_head in (1, 2, 4):
-        yield Trial(_case(draw, ATTENTION, _heads(n_head), _attend(draw.normal(B, S, D))), OUTPUTS)
+        yield Trial(
+            _case(draw, ATTENTION, _heads(n_head), _attend(draw.normal(B, S, D))), OUTPUTS, (input_kept(0, "x"),)
+        )
     yield Trial(_case(draw, ATTENTION, _heads(2, bias=False), _attend(draw.normal(3, 4, D))), OUTPUTS)
     yield Trial(_case(draw, ATTENTION, _heads(4), _attend(draw.normal(1, 1, D)), own=True), OUTPUTS)
     yield Trial(_case(draw, ATTENTION, _heads(2), _attend(draw.normal(B, S, D)), own=True), OUTPUTS)
@@ -141,7 +143,7 @@ def transformer_layer(draw: Draw) -> Iterator[Trial]:
     for n_head, causal, own in ((2, True, False), (4, False, False), (1, True, True)):
         arguments: dict[str, Json] = {"n_embd": D, "n_head": n_head, "p_dropout": 0.0, "causal": causal}
         call = _attend(draw.normal(B, S, D, scale=2.0), draw.normal(B, S, D))
-        yield Trial(_case(draw, LAYER, arguments, call, own=own), EVERYTHING)
+        yield Trial(_case(draw, LAYER, arguments, call, own=own), EVERYTHING, (input_kept(0, "x"),))
     handed_on: dict[str, Json] = {"n_embd": D, "n_head": 2, "p_dropout": 0.0, "causal": False}
     pad = np.arange(S) >= np.array([[3], [S]])  # (B, S): the end of the first sequence
     call = _attend(draw.normal(B, S, D), draw.normal(B, S, D), pad)

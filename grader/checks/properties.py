@@ -88,6 +88,17 @@ def input_returned(call: int, name: str, where: str, misconception: str = "") ->
     return holds
 
 
+def input_kept(call: int, name: str) -> Property:
+    """The call leaves the input of that name as it was."""
+
+    def holds(_: Case, answer: Answer) -> Broken | None:
+        if f"{call}.changed.{name}" not in answer.arrays:
+            return None
+        return Broken(f"{call}.out", f"the call writes into its input {name}")
+
+    return holds
+
+
 def uniform(parameter: str, bound: float, mistakes: Mapping[str, float]) -> Property:
     """The parameter's initial values are uniform in ±bound (DKW bound on the empirical distribution).
 

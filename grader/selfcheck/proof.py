@@ -43,7 +43,12 @@ OWN = {
 }
 """What a machine-made mutant breaks -> the checks of which one must see it."""
 
-REACHES = {"nn": ("p1.*", "p4.*"), "modules_basic": ("p2.*", "p3.*"), "transformer": ("p3.*",), "translation": ("p4.*",)}
+REACHES = {
+    "nn": ("p1.*", "p4.*"),
+    "modules_basic": ("p2.*", "p3.*"),
+    "transformer": ("p3.*",),
+    "translation": ("p4.*",),
+}
 """The file of a named mutant -> the checks that it is graded with: those of its own problem and of what stands on it."""
 
 FINE = frozenset({Verdict.PASSED, Verdict.PENDING})
@@ -85,7 +90,9 @@ def graded(submission: Submission, bench: Bench, only: tuple[str, ...] = ()) -> 
         id=submission.id,
         lost=tuple(check.id for check in lost),
         names={
-            c.id: tuple(c.diagnosis.misconception.split(" + ")) for c in of(report) if c.diagnosis and c.verdict not in FINE
+            c.id: tuple(c.diagnosis.misconception.split(" + "))
+            for c in of(report)
+            if c.diagnosis and c.verdict not in FINE
         },
         total=(report.score or 0.0) + report.pending,
         notes=tuple(f"{check.id} {check.verdict.value}: {check.message}" for check in lost),

@@ -47,6 +47,7 @@ class Caller:
         )
         with recording:
             output = self._function(call)(*inputs, **copy.deepcopy(call.keywords))
+        self._put_changed(index, call, inputs)
         if self._case.target == "translation.generate":
             self._answer.arrays[f"{index}.out"] = _token_ids(output, inputs)
             return
@@ -119,6 +120,14 @@ class Caller:
             return False
         output.backward(self._tensor(np.resize(cotangent, array.shape)))  # (*out)
         return True
+
+    def _put_changed(self, index: int, call: Call, inputs: list[Any]) -> None:
+        """Inputs that the call wrote into, as they are now."""
+        for argument, given in zip(call.arguments, inputs, strict=True):
+            if argument.role in {"variable", "constant"}:
+                now = self._numbers(given)
+                if not np.array_equal(now, cast("Array", argument.value), equal_nan=True):
+                    self._answer.arrays[f"{index}.changed.{argument.name}"] = now
 
     def _put_gradient(self, name: str, gradient: Any) -> None:
         if gradient is not None:

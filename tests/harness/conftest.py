@@ -4,8 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+from grader import grading, pipeline, rubric, sandbox
+from grader.case import Limits
+from grader.fingerprint import ROOT
 from grader.rubric import Rubric
-from grader.submission import Submission
+from grader.stubs import release_stubs
+from grader.submission import CANONICAL, Submission
 from grader.verdict import (
     SCHEMA,
     CheckReport,
@@ -102,5 +106,28 @@ def make_report(make_check) -> Callable[..., Report]:
             "environment": ENVIRONMENT,
         }
         return Report(**{**usual, **fields})
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def bench() -> pipeline.Bench:
+    """The shipped rubric and the best sandbox of this machine, with short limits: what hangs need not hang for long."""
+    lines = rubric.load()
+    lines.limits = Limits(wall_s=8.0, cpu_s=1, memory_mib=1024)
+    box, secret = sandbox.probe("auto"), b"a secret of the tests, 32 bytes!"
+    return pipeline.Bench(lines, box, release_stubs(), secret, grading.environment(lines, box.tier, secret))
+
+
+@pytest.fixture
+def solution_with() -> Callable[..., Submission]:
+    """The reference with pieces of text replaced, as a submission: `solution_with(("nn.py", old, new), ...)`."""
+
+    def make(*replacements: tuple[str, str, str]) -> Submission:
+        files = {name: (ROOT / "solution" / name).read_text("utf-8") for name in CANONICAL}
+        for name, old, new in replacements:
+            assert files[name].count(old) == 1, f"{old!r} stands {files[name].count(old)} times in {name}"
+            files[name] = files[name].replace(old, new)
+        return Submission("s", ("s",), "s", "plain", "", {name: text.encode() for name, text in files.items()})
 
     return make

@@ -49,7 +49,7 @@ def prepared(make_report, make_check):
             )
             return Graded(make_report(submission.id, [check]))
 
-        return lambda *_: Grading(grade_one, make_report().environment)
+        return lambda *_: Grading(grade_one, make_report().environment, bench=None)
 
     return make
 
@@ -57,7 +57,11 @@ def prepared(make_report, make_check):
 def test_a_class_is_graded_and_written(classroom, prepared, capsys):
     assert cli.main([str(classroom), "--out", "r"], prepared()) == 0
     written = sorted(str(path.relative_to("r")) for path in Path("r").rglob("*") if path.is_file())
-    each = [f"{n}/{f}" for n in ("anna", "bert", "cleo") for f in ("feedback.md", "feedback.html", "report.yaml", "timings.yaml")]
+    each = [
+        f"{n}/{f}"
+        for n in ("anna", "bert", "cleo")
+        for f in ("feedback.md", "feedback.html", "report.yaml", "timings.yaml")
+    ]
     assert written == sorted([*each, ".lock", "gradebook.csv", "ledger.jsonl", "run.yaml", "summary.yaml"])
     printed = capsys.readouterr()
     for text in (
@@ -221,7 +225,7 @@ written = threading.Event()
 advance = cli.Bar.advance
 cli.Bar.advance = lambda self, done: (advance(self, done), written.set())
 preflight.check = lambda *_, **__: None
-sys.exit(cli.main([*sys.argv[1:], "--out", "r", "--jobs", "1"], lambda *_: Grading(grade_one, ENVIRONMENT)))
+sys.exit(cli.main([*sys.argv[1:], "--out", "r", "--jobs", "1"], lambda *_: Grading(grade_one, ENVIRONMENT, bench=None)))
 """
 
 

@@ -7,26 +7,14 @@ import jsonschema
 import pytest
 import yaml
 
-from grader import grading, pipeline, rubric, sandbox
-from grader.case import Limits
+from grader import pipeline
 from grader.intake import collect
 from grader.report.schema import schema
 from grader.report.yaml import report_as_data
-from grader.stubs import release_stubs
 from grader.verdict import Verdict
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 EXPECTED = yaml.safe_load((SAMPLES / "expected.yaml").read_text())
-SECRET = b"a secret of the tests, 32 bytes!"
-HOLD_UP = Limits(wall_s=8.0, cpu_s=1, memory_mib=1024)  # the endless ones need not run for long here
-
-
-@pytest.fixture(scope="module")
-def bench():
-    lines = rubric.load()
-    lines.limits = HOLD_UP
-    box = sandbox.probe("auto")
-    return pipeline.Bench(lines, box, release_stubs(), SECRET, grading.environment(lines, box.tier, SECRET))
 
 
 @pytest.fixture(scope="module")

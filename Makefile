@@ -24,7 +24,7 @@ grade: $(READY)
 	$(BIN)/python -m grader $(SUBMISSIONS) --out $(OUT)
 
 test: $(READY)
-	$(BIN)/python -m pytest tests/
+	$(BIN)/python -m pytest tests/ -n auto --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,28 +1,30 @@
-"""The arrays of the public tests: seeded inputs and parameters, and what the twins make of them.
+"""The arrays of the public tests: seeded inputs and parameters, and what the twins make of them, right and wrong ones.
 
-`python -m grader.fixtures` writes `tests/fixtures/*.npz`; with `--check` it only says which of them differ. The seed is
-public and the cases are not those of the checks. Expected values come from the twins alone, never from `solution/`.
+`python -m grader.fixtures` writes `tests/fixtures/*.npz` and the hints that go with the wrong ones; with `--check` it
+only says which of them differ. The seed is public and the cases are not those of the checks. Expected values come from
+the twins alone, never from `solution/`.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import sys
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader import twins
+from grader import mistakes, twins
 from grader.atomic import write_atomic
 from grader.case import Answer, Call, Case, Input, Role, Status
 from grader.checks.draw import Draw
-from grader.compare import compare
+from grader.wrong_texts import wrong_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,12 +38,18 @@ SAME = 1e-12
 """Relative difference that another CPU's rounding may make; a file within it is left as it is."""
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The date of every member: the same arrays give the same bytes."""
+HINTS = "hints.json"
+SHOWN_BY_TESTS = ("dropout.in_evaluation",)
+"""Mistakes that a public test names without an array."""
 
 
-def logsumexp(draw: Draw, shape: tuple[int, ...], dim: int) -> Case:
-    """Numbers of any shape, reduced over one dim."""
+def logsumexp(draw: Draw, shape: tuple[int, ...], dim: int, far: float = 0.0) -> Case:
+    """Numbers of any shape, reduced over one dim; `far`: how far they lie from 0, every second row below it."""
     kept = np.empty(shape).sum(axis=dim, keepdims=True).shape
-    inputs = {"x": Input(draw.normal(*shape, scale=2.0)), "dim": Input(dim, Role.PLAIN)}
+    x = draw.normal(*shape, scale=2.0)
+    x[::2] += far
+    x[1::2] -= far
+    inputs = {"x": Input(x), "dim": Input(dim, Role.PLAIN)}
     return Case("nn.logsumexp", (Call(inputs, cotangent=draw.normal(*kept)),))
 
 
@@ -102,6 +110,7 @@ FIXTURES: Mapping[str, Callable[[Draw], Case]] = {
     "logsumexp_dim_0": partial(logsumexp, shape=(3, 5), dim=0),
     "logsumexp_dim_1": partial(logsumexp, shape=(2, 3, 4), dim=1),
     "logsumexp_last_dim": partial(logsumexp, shape=(2, 3, 4), dim=-1),
+    "logsumexp_of_large_numbers": partial(logsumexp, shape=(2, 4), dim=1, far=1000.0),
     "softmax_loss_4_examples": partial(softmax_loss, examples=4, classes=6),
     "softmax_loss_1_example": partial(softmax_loss, examples=1, classes=3),
     "linear": partial(module, target=LINEAR, shape=(4, 5), out=(4, 3), in_size=5, out_size=3, bias=True),
@@ -134,7 +143,8 @@ def arrays(name: str) -> dict[str, Array]:
 
     Returns:
         `input.<name>`, `parameter.<name>` and `cotangent`, as given; `out`, `gradient.<input>` and
-        `parameter_gradient.<name>`, as the twin computes them.
+        `parameter_gradient.<name>`, as the twin computes them; and what comes in the place of these by common
+        mistakes, see `mistakes.stacked`.
     """
     case = FIXTURES[name](Draw(np.random.default_rng([PUBLIC_SEED, zlib.crc32(name.encode())])))
     (call,) = case.calls
@@ -144,10 +154,26 @@ def arrays(name: str) -> dict[str, Array]:
     found |= {f"parameter.{key}": value for key, value in (case.parameters or {}).items()}
     if call.cotangent is not None:
         found["cotangent"] = call.cotangent
-    for key, value in twins.run(case, Answer(Status.OK)).items():
-        plain = key.removeprefix("0.").replace("grad.param.", "parameter_gradient.").replace("grad.", "gradient.")
-        found[plain] = value
+    right = twins.run(case, Answer(Status.OK))
+    found |= {public_name(key): array for key, array in right.items()}
+    for key, wrong in mistakes.wrong_arrays(case, right).items():
+        found |= mistakes.stacked(public_name(key), wrong)
     return found
+
+
+def public_name(key: str) -> str:
+    """Say what an array of the twins is called in a file."""
+    return key.removeprefix("0.").replace("grad.param.", "parameter_gradient.").replace("grad.", "gradient.")
+
+
+def hints(files: Iterable[Mapping[str, Array]]) -> bytes:
+    """Write what the tests may say of the mistakes in these files, in JSON."""
+    texts = wrong_texts()
+    names = {name for wrong in texts.values() for found in wrong.values() for name in found}
+    for content in files:
+        names |= mistakes.names_in(content)
+    content = mistakes.hints({*names, *SHOWN_BY_TESTS}) | {"texts": texts}
+    return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
 
 
 def npz(content: Mapping[str, Array]) -> bytes:
@@ -171,8 +197,9 @@ def is_current(path: Path, content: Mapping[str, Array]) -> bool:
             there = dict(stored)
     except (ValueError, OSError, EOFError, zipfile.BadZipFile):
         return False
-    return there.keys() == content.keys() and not any(
-        compare(name, there[name], expected, SAME) for name, expected in content.items()
+    return there.keys() == content.keys() and all(
+        np.array_equal(there[name], made) if made.dtype.kind == "S" else mistakes.same(there[name], made, SAME)
+        for name, made in content.items()
     )
 
 
@@ -182,7 +209,10 @@ def stale(folder: Path) -> dict[str, bytes | None]:
     found: dict[str, bytes | None] = {
         f"{name}.npz": npz(content) for name, content in made.items() if not is_current(folder / f"{name}.npz", content)
     }
-    names = {f"{name}.npz" for name in made}
+    texts = hints(made.values())
+    if not (folder / HINTS).is_file() or (folder / HINTS).read_bytes() != texts:
+        found[HINTS] = texts
+    names = {HINTS, *(f"{name}.npz" for name in made)}
     return found | {path.name: None for path in sorted(folder.glob("*")) if path.name not in names}
 
 

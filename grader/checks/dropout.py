@@ -19,7 +19,7 @@ def dropped(call: int, name: str, p: float) -> Property:
         if got.shape != given.shape:
             return Broken(f"{call}.out", f"the output has shape {got.shape}, the input {given.shape}")
         factors = got / given
-        wrong = _share(factors, p) or _factor(factors, p)
+        wrong = _share(factors, p) or _factor(factors, p) or _together(factors, p)
         if wrong:
             return Broken(f"{call}.out", f"with p = {p:g} {wrong[0]}", misconception=wrong[1])
         cotangent, gradient = case.calls[call].cotangent, answer.arrays.get(f"{call}.grad.{name}")
@@ -52,6 +52,18 @@ def _factor(factors: Sample, p: float) -> tuple[str, str] | None:
     if abs(factor - 1) <= ROUNDING:
         return text, "dropout.not_rescaled"
     return text, "dropout.scaled_by_keep" if abs(factor - (1 - p)) <= ROUNDING else ""
+
+
+def _together(factors: Sample, p: float) -> tuple[str, str] | None:
+    """Whether neighbours along an axis share their fate more often than by chance: each is to be drawn by itself."""
+    kept = factors != 0
+    for axis in range(kept.ndim):
+        pairs = np.moveaxis(kept, axis, 0)[: kept.shape[axis] // 2 * 2]  # (2n, ...): each entry in one pair only
+        alike = pairs[::2] == pairs[1::2]
+        margin = math.sqrt(math.log(2 / FALSE_ALARM) / (2 * alike.size))  # Hoeffding's inequality
+        if abs(float(alike.mean()) - (p * p + (1 - p) * (1 - p))) > margin:
+            return f"whole parts along axis {axis} are kept or dropped together", ""
+    return None
 
 
 def _close(actual: Sample, expected: Sample) -> bool:

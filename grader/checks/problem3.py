@@ -11,13 +11,12 @@ from grader.case import Array, Call, Case, Input, Json, Mode, Role
 from grader.checks.draw import Draw, FloatArray, other
 from grader.checks.properties import changed_from, input_kept, other_output, same_output, succeeds, unchanged_before
 from grader.checks.registry import check
-from grader.checks.trial import EVERYTHING, GRADIENTS, OUTPUTS, Trial
+from grader.checks.trial import EVERYTHING, GRADIENTS, NOTHING, OUTPUTS, Trial
 
 ATTENTION, FEED_FORWARD = "transformer.MultiHeadAttention", "transformer.FeedForward"
 LAYER, LM = "transformer.TransformerLayer", "transformer.DecoderLM"
 B, S, D = 2, 5, 8
 V, POSITIONS = 11, 7
-SECOND = "at a second call in training with p = 0.5"
 WITHOUT = "with dropout (p = 0.5) and without"
 
 
@@ -103,12 +102,21 @@ def attention_gradients(draw: Draw) -> Iterator[Trial]:
 def attention_dropout(draw: Draw) -> Iterator[Trial]:
     """Attention applies dropout in training, to its weights or to its output."""
     x = draw.normal(B, S, D)
-    train = Call({"x": Input(x)}, Mode.TRAIN)
-    twice = _case(draw, ATTENTION, _heads(2, p=0.5), train, train)
-    yield Trial(twice, OUTPUTS, (other_output(0, 1, SECOND, "mha.no_dropout"),))
+    train, evaluate = Call({"x": Input(x)}, Mode.TRAIN), Call({"x": Input(x)})
+    yield from _dropping(_case(draw, ATTENTION, _heads(2, p=0.5), train, evaluate), "mha.no_dropout")
     yield Trial(_case(draw, ATTENTION, _heads(2, p=0.0), train), OUTPUTS)
-    again = Call({"x": Input(x)})
-    yield Trial(_case(draw, ATTENTION, _heads(2, p=0.5), again, again), OUTPUTS, (same_output(0, 1, "in evaluation"),))
+    yield from _still(_case(draw, ATTENTION, _heads(2, p=0.5), evaluate, evaluate))
+
+
+def _dropping(case: Case, misconception: str = "") -> Iterator[Trial]:
+    """A call in training and one in evaluation, which differ. Only the first is compared: the other is `_still`'s."""
+    yield Trial(case, ("0.out",), (other_output(0, 1, WITHOUT, misconception),))
+
+
+def _still(case: Case) -> Iterator[Trial]:
+    """Two calls in evaluation, which do not. First the property: it can name the Dropout that drops there too."""
+    yield Trial(case, NOTHING, (same_output(0, 1, "in evaluation", misconception="dropout.in_evaluation"),))
+    yield Trial(case, OUTPUTS)
 
 
 @check("p3.ffn")
@@ -125,7 +133,7 @@ def feed_forward(draw: Draw) -> Iterator[Trial]:
     yield Trial(_case(draw, FEED_FORWARD, no_bias, default), EVERYTHING)
     dropping: dict[str, Json] = {"n_embd": D, "middle_dim": 12, "p_dropout": 0.5}
     calls = [Call({"x": Input(draw.normal(B, S, D))}, mode) for mode in (Mode.TRAIN, Mode.EVAL)]
-    yield Trial(_case(draw, FEED_FORWARD, dropping, *calls), OUTPUTS, (other_output(0, 1, WITHOUT),))
+    yield from _dropping(_case(draw, FEED_FORWARD, dropping, *calls))
 
 
 def _where_gelus_differ(draw: Draw) -> Case:
@@ -183,13 +191,11 @@ def _silent(case: Case) -> Case:
 def lm_dropout(draw: Draw) -> Iterator[Trial]:
     """DecoderLM applies dropout after the embeddings, in training only."""
     ids = draw.ids(V, B, S)
-    twice = _case(draw, LM, _lm(1, p=0.5), _read(ids, mode=Mode.TRAIN), _read(ids, mode=Mode.TRAIN))
-    yield Trial(twice, OUTPUTS, (other_output(0, 1, SECOND, "lm.no_dropout"),))
-    alone = _silent(_case(draw, LM, _lm(1, p=0.5), _read(ids, mode=Mode.TRAIN), _read(ids)))
-    yield Trial(alone, OUTPUTS, (other_output(0, 1, f"{WITHOUT} after the embeddings", "lm.no_dropout"),))
-    yield Trial(_case(draw, LM, _lm(1), _read(ids, mode=Mode.TRAIN)), OUTPUTS)
-    still = _case(draw, LM, _lm(1, p=0.5), _read(ids), _read(ids))
-    yield Trial(still, OUTPUTS, (same_output(0, 1, "in evaluation"),))
+    train, evaluate = _read(ids, mode=Mode.TRAIN), _read(ids)
+    yield from _dropping(_case(draw, LM, _lm(1, p=0.5), train, evaluate), "lm.no_dropout")
+    yield from _dropping(_silent(_case(draw, LM, _lm(1, p=0.5), train, evaluate)), "lm.no_dropout")
+    yield Trial(_case(draw, LM, _lm(1), train), OUTPUTS)
+    yield from _still(_case(draw, LM, _lm(1, p=0.5), evaluate, evaluate))
 
 
 @check("p3.lm.grad")

@@ -52,15 +52,20 @@ def changed_from(position: int, first: int = 0, second: int = 1) -> Property:
     return holds
 
 
-def same_output(first: int, second: int, where: str, keep: npt.NDArray[np.bool_] | None = None) -> Property:
+def same_output(
+    first: int, second: int, where: str, keep: npt.NDArray[np.bool_] | None = None, misconception: str = ""
+) -> Property:
     """Two calls return bit-identical outputs, in the rows `keep` (B, S) if given; `where` completes the sentence."""
 
     def holds(_: Case, answer: Answer) -> Broken | None:
         a, b = answer.arrays[f"{first}.out"], answer.arrays[f"{second}.out"]
+        if a.shape != b.shape:
+            return Broken(f"{second}.out", f"the output has another shape {where}")
         moved = a != b if keep is None else (a != b) & keep.reshape(keep.shape + (1,) * (a.ndim - keep.ndim))
         if not moved.any():
             return None
-        return Broken(f"{second}.out", f"the output changes {where}", tuple(int(i) for i in np.argwhere(moved)[0]))
+        at = tuple(int(i) for i in np.argwhere(moved)[0])
+        return Broken(f"{second}.out", f"the output changes {where}", at, misconception)
 
     return holds
 

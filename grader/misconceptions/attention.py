@@ -10,6 +10,13 @@ from grader.twins.attention import HIDDEN, MultiHeadAttention
 from grader.twins.functions import softmax
 
 
+def _added(twin: MultiHeadAttention, scores: Tensor, pad_mask: Tensor | None) -> Tensor:
+    """Scores (B, h, S, S) with HIDDEN added where others put it in their place; the two differ where all is hidden."""
+    if twin.causal:
+        scores = scores + HIDDEN * twin.future(scores.shape[-1])
+    return scores if pad_mask is None else scores + HIDDEN * twin.padding(pad_mask)
+
+
 @misconception("mha.no_scale", "attention", blames="p3.mha.scale", section="2.2")
 class NoScale(MultiHeadAttention):
     """The scores are not divided by sqrt(Dh)."""
@@ -89,9 +96,7 @@ class MaskStrictAdded(MaskStrict):
 
     def hide(self, scores: Tensor, pad_mask: Tensor | None) -> Tensor:
         """(B, h, S, S)."""
-        if self.causal:
-            scores = scores + HIDDEN * self.future(scores.shape[-1])
-        return scores if pad_mask is None else scores + HIDDEN * self.padding(pad_mask)
+        return _added(self, scores, pad_mask)
 
 
 @misconception("mha.mask_missing", "attention", blames="p3.mha.causal", section="2.3")
@@ -144,6 +149,15 @@ class PadInverted(MultiHeadAttention):
         return ~super().padding(pad_mask)
 
 
+@misconception("mha.pad_inverted/added", "attention", blames="p3.mha.pad", section="2.3")
+class PadInvertedAdded(PadInverted):
+    """… and -1e9 is added, so that where all is hidden, the scores still tell."""
+
+    def hide(self, scores: Tensor, pad_mask: Tensor | None) -> Tensor:
+        """(B, h, S, S)."""
+        return _added(self, scores, pad_mask)
+
+
 @misconception("mha.pad_hides_queries", "attention", blames="p3.mha.pad", section="2.3")
 class PadHidesQueries(MultiHeadAttention):
     """Padded queries are masked (rows) instead of padded keys (columns)."""
@@ -151,6 +165,15 @@ class PadHidesQueries(MultiHeadAttention):
     def padding(self, pad_mask: Tensor) -> Tensor:
         """(B, 1, S, 1)."""
         return super().padding(pad_mask).transpose(-1, -2)  # (B, 1, S, 1)
+
+
+@misconception("mha.pad_hides_queries/added", "attention", blames="p3.mha.pad", section="2.3")
+class PadHidesQueriesAdded(PadHidesQueries):
+    """… and -1e9 is added, so that where all is hidden, the scores still tell."""
+
+    def hide(self, scores: Tensor, pad_mask: Tensor | None) -> Tensor:
+        """(B, h, S, S)."""
+        return _added(self, scores, pad_mask)
 
 
 @misconception("mha.heads_viewed", "attention", blames="p3.mha.heads", section="3.2")

@@ -44,11 +44,9 @@ class NoSecondBias(FeedForward):
     """The second linear map's bias is not added."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, S, D)."""
-        y: Tensor = self.linear_out(self.activation(self.linear_in(x)))
-        bias = dict(self.linear_out.named_parameters()).get("bias")
-        dropped: Tensor = self.dropout(y if bias is None else y - bias)
-        return dropped
+        """(B, S, D) -> (B, S, M) -> (B, S, D)."""
+        y: Tensor = self.dropout(self.activation(self.linear_in(x)) @ self.linear_out.weights)  # (B, S, D)
+        return y
 
 
 @misconception("ffn.activation_after", "feed_forward", blames="p3.ffn", section="5.1")

@@ -18,8 +18,9 @@ from grader.judge import judge
 from grader.pipeline import Bench
 from grader.rubric import CheckLine
 from grader.seed import public_seed
+from grader.selfcheck.known import Known
 from grader.selfcheck.machine import Machine
-from grader.selfcheck.patches import Mutant
+from grader.selfcheck.patches import Equivalent, Mutant, applied
 from grader.student import Student
 from grader.submission import CANONICAL, Submission
 from grader.verdict import CheckReport, Report, Verdict
@@ -49,7 +50,7 @@ REACHES = {
     "transformer": ("p3.*",),
     "translation": ("p4.*",),
 }
-"""The file of a named mutant -> the checks that it is graded with: those of its own problem and of what stands on it."""
+"""A named mutant's file -> the checks that it is graded with: those of its own problem and of what stands on it."""
 
 FINE = frozenset({Verdict.PASSED, Verdict.PENDING})
 
@@ -62,14 +63,16 @@ class Result:
         id: of the solution.
         lost: the checks that lost points, in the rubric's order.
         names: check -> the misconceptions that it was reported as.
-        total: score and pending points together.
+        score: points that count.
+        pending: points that could not be assessed.
         notes: for a person: why a check failed.
     """
 
     id: str
     lost: tuple[str, ...] = ()
     names: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    total: float = 0.0
+    score: float = 0.0
+    pending: float = 0.0
     notes: tuple[str, ...] = ()
 
 
@@ -94,7 +97,8 @@ def graded(submission: Submission, bench: Bench, only: tuple[str, ...] = ()) -> 
             for c in of(report)
             if c.diagnosis and c.verdict not in FINE
         },
-        total=(report.score or 0.0) + report.pending,
+        score=report.score or 0.0,
+        pending=report.pending,
         notes=tuple(f"{check.id} {check.verdict.value}: {check.message}" for check in lost),
     )
 
@@ -132,3 +136,40 @@ def _loses(line: CheckLine, student: Student, bench: Bench) -> bool:
     if isinstance(answers, Fault):
         return True
     return judge(gather(trials, answers, bench.rubric.tolerance(line), bench.rubric.single)) is not None
+
+
+@dataclasses.dataclass(frozen=True)
+class Proof:
+    """What came of everything that was graded, each in the order in which it is known."""
+
+    reference: Result
+    blank: Result
+    mutants: list[Result]
+    machines: list[Result]
+    equivalents: list[Result]
+
+
+def run(known: Known, bench: Bench, jobs: int) -> Proof:
+    """Everything graded, `jobs` at a time."""
+    files = dict(known.reference.files)
+
+    def work(entry: Submission | Mutant | Equivalent | Machine) -> Result:
+        match entry:
+            case Submission():
+                return graded(entry, bench)
+            case Machine():
+                return first_loss(entry, files, bench)
+            case Mutant():
+                return graded(applied(entry, known.all_mutants, known.texts), bench, checks_for(entry))
+            case Equivalent():
+                return graded(applied(entry, known.all_equivalents, known.texts), bench)
+
+    groups: list[list[Submission | Mutant | Equivalent | Machine]] = [
+        [known.reference, known.blank],
+        [*known.mutants],
+        [*known.machines],
+        [*known.equivalents],
+    ]
+    results = side_by_side(work, [entry for group in groups for entry in group], jobs)
+    (reference, blank), mutants, machines, equivalents = ([next(results) for _ in group] for group in groups)
+    return Proof(reference, blank, mutants, machines, equivalents)

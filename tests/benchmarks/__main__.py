@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .frame import Row, printed
+from .frame import QUIET, Row, printed
 from .registry import ROWS
 
 RESULTS = Path(__file__).with_name("results.md")
@@ -54,19 +54,21 @@ def in_own_process(row: Row) -> dict[str, Any]:
             environment.pop(name, None)
     command = [sys.executable, "-m", "tests.benchmarks", "--here", "--only", row.id]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    print(done.stdout, end="", flush=True)
+    sys.stdout.write(done.stdout)
+    sys.stdout.flush()
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
 
 
 def table(rows: Sequence[Row], results: Sequence[Mapping[str, Any]]) -> str:
     """The results as a page in Markdown."""
+    machine = f"OpenBLAS {results[0]['blas']}, {os.cpu_count()} processors"
+    versions = f"Python {platform.python_version()}, NumPy {np.__version__}, torch {torch.__version__}"
     lines = [
         "# Results of `make bench`",
         "",
-        f"NumPy {np.__version__} (OpenBLAS, {results[0]['blas']}), torch {torch.__version__}, Python "
-        f"{platform.python_version()}, {os.cpu_count()} processors. The median of the rounds' ratios; the range is from",
-        "the best round to the worst. A row is void when others kept more than half a processor busy (load).",
+        f"{versions}, {machine}. The median of the rounds' ratios; the range is from the best round to the worst.",
+        f"A row is void when others kept more than {QUIET} processors busy meanwhile (load).",
         "",
         "| row | what | ratio | range | floor | goal | rounds | load | valid |",
         "|---|---|---|---|---|---|---|---|---|",

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import resource
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 ROUNDS = 5
 """Rounds of a measurement, after one that is not counted."""
@@ -17,16 +20,21 @@ ROUNDS = 5
 QUIET = 0.5
 """Processors that others may keep busy meanwhile; above it the measurement is void."""
 
-SAME_FOR_BOTH: Mapping[str, str | None] = {
+ONE_THREAD: Mapping[str, str | None] = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "OPENBLAS_CORETYPE": None,  # the kernel that OpenBLAS chooses for this machine
-    "MALLOC_MMAP_MAX_": "0",  # large arrays from memory that the process keeps: what is timed is not the kernel's paging
+}
+"""The environment of a measurement of memory; None: removed."""
+
+SAME_FOR_BOTH: Mapping[str, str | None] = {
+    **ONE_THREAD,
+    "MALLOC_MMAP_MAX_": "0",  # large arrays in memory that the process keeps: the kernel's paging is not timed
     "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
     "MALLOC_TOP_PAD_": str(1 << 26),
 }
-"""The environment of a measurement, for NumPy and torch alike; None: removed."""
+"""The environment of a measurement of time, for NumPy and torch alike."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +103,14 @@ def measured(row: Row) -> dict[str, object]:
 
 def printed(row: Row) -> None:
     """Print the row's measurement as one JSON line."""
-    print(json.dumps(measured(row)), flush=True)
+    sys.stdout.write(json.dumps(measured(row)) + "\n")
+
+
+def print_peak_memory(step: Callable[[], object]) -> None:
+    """Take two steps and print the largest memory, in MiB, that the process has had."""
+    step()
+    step()
+    sys.stdout.write(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}\n")
 
 
 class Load:
@@ -106,7 +121,7 @@ class Load:
 
     others: float = float("nan")
 
-    def __enter__(self) -> Load:
+    def __enter__(self) -> Self:
         self.start = (time.perf_counter(), busy_seconds(), own_seconds())
         return self
 

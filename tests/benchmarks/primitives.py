@@ -1,14 +1,33 @@
-"""F9, F10: two habits of students that cost up to a hundred times as much when they are left to NumPy."""
+"""F8-F10: the cost of one small operation, and two habits that cost a hundred times as much when left to NumPy."""
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
+import torch
 
 from assignment.framework import Tensor, TensorBackend, one_hot, randn, tensor
 
 from .frame import Row, ratios
 
 BACKEND = TensorBackend(dtype="float32", seed=0)
+
+
+def small_add(*, backward: bool) -> list[float]:
+    """A (4, 16) add with history / torch's, forward only or with its backward."""
+    torch.set_num_threads(1)
+    x, y = (randn((4, 16), BACKEND, requires_grad=True) for _ in range(2))
+    torch_x, torch_y = (torch.tensor(value.to_numpy(), requires_grad=True) for value in (x, y))
+    weights = np.ones((4, 16), dtype=np.float32)
+    torch_weights = torch.tensor(weights)
+    if backward:
+        return ratios(
+            lambda: (x + y).backward(weights),
+            lambda: torch.autograd.backward(torch_x + torch_y, torch_weights),
+            repeat=5_000,
+        )
+    return ratios(lambda: x + y, lambda: torch_x + torch_y, repeat=20_000)
 
 
 def cube() -> list[float]:
@@ -51,6 +70,10 @@ def look_up() -> list[float]:
 
 
 ROWS = (
+    Row("F8/forward", "a (4, 16) add / torch", 1.5, 1.2, functools.partial(small_add, backward=False)),
+    Row(
+        "F8/backward", "a (4, 16) add with its backward / torch", 1.2, 1.0, functools.partial(small_add, backward=True)
+    ),
     Row("F9", "x ** 3 / x * x * x, forward and backward", 3, 1.2, cube),
     Row("F10", "one_hot(ids) @ W / gather and scatter, forward and backward", 2, 1.2, look_up),
 )

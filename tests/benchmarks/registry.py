@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import primitives, training_step
+from . import grading, memory, primitives, training_step
 from .frame import Row
 
-ROWS: tuple[Row, ...] = (*training_step.ROWS, *primitives.ROWS)
+ROWS: tuple[Row, ...] = (*training_step.ROWS, *memory.ROWS, *primitives.ROWS, *grading.ROWS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Protocol, TypeAlias
@@ -54,6 +54,7 @@ def diagnose(
     finding: Finding,
     earlier: Sequence[Misconception] = (),
     *,
+    passed: Collection[str] = (),
     pairs: bool = True,
 ) -> Causes:
     """The misconceptions that together explain every array of a failed check; empty when none does.
@@ -64,6 +65,7 @@ def diagnose(
         exhibits: the check's trials and answers.
         finding: why it failed; a property may have named the mistake.
         earlier: what this submission's other checks showed; tried first, since a mistake below spreads upwards.
+        passed: checks that this submission passed: what these would have caught is not the reason.
         pairs: whether two mistakes that no other check showed are tried together, which takes hundreds of twins.
     """
     if finding.misconception:
@@ -78,7 +80,7 @@ def diagnose(
         return ()  # the arrays are right: it is a property that does not hold
     deep = pairs and finding.verdict is not Verdict.ERROR  # two mistakes that only together raise are no misconception
     screen = replace(compared[0], followed=compared[0].followed[:1])  # one small call turns nearly all of them down
-    for mistakes in _candidates(parts, tuple(dict.fromkeys(earlier)), pairs=deep):
+    for mistakes in _candidates(parts, tuple(dict.fromkeys(earlier)), passed, pairs=deep):
         twins = parts_with(*mistakes)
         if explains(screen, twins) and all(explains(exhibit, twins) for exhibit in compared):
             return mistakes
@@ -112,11 +114,12 @@ def all_parts(exhibits: Sequence[Exhibit]) -> tuple[str, ...]:
 
 
 def _candidates(
-    parts: tuple[str, ...], found: Sequence[Misconception], *, pairs: bool
+    parts: tuple[str, ...], found: Sequence[Misconception], passed: Collection[str], *, pairs: bool
 ) -> Iterator[tuple[Misconception, ...]]:
     """Fewest mistakes first; those found below before others; pairs of which one is of the target itself."""
     below = tuple(m for m in found if m.part in parts)
-    within = tuple(m for part in parts for m in _of_part(part) if m not in below)
+    possible = {part: tuple(m for m in _of_part(part) if not _is_ruled_out(m, passed)) for part in parts}
+    within = tuple(m for part in parts for m in possible[part] if m not in below)
     for size in range(1, len(below) + 1):
         yield from combinations(below, size)
     for mistake in within:
@@ -126,13 +129,21 @@ def _candidates(
             yield (*below, mistake)
     if not pairs:
         return
-    own = _of_part(parts[0]) if parts else ()
+    own = possible[parts[0]] if parts else ()
     for first, second in combinations(own, 2):
         yield (*(m for m in below if m not in (first, second)), first, second)
     for first in own:
         for second in within:
             if second.part != parts[0]:
                 yield (first, second)
+
+
+def _is_ruled_out(mistake: Misconception, passed: Collection[str]) -> bool:
+    """Whether a check that was passed would have caught it.
+
+    LayerNorm's own checks have two dims only, as a right one may take no more: passing them says nothing of three.
+    """
+    return mistake.blames in passed and mistake.part != "layer_norm"
 
 
 @functools.cache

@@ -54,11 +54,16 @@ def gather(
     exhibits = []
     for trial, given in zip(trials, answers, strict=True):
         answer, unfit = fitted(trial.case, given)
-        followed = tuple(n for n in range(len(trial.case.calls)) if n not in {*unfit, *trial.refused})
+        calls = (n for n in range(len(trial.case.calls)) if n not in {*unfit, *trial.refused})
+        followed = tuple(n for n in calls if _is_compared(trial, n))
         in_single = any(array.dtype == np.float32 for name, array in answer.arrays.items() if _tells(name))
         asked = replace(trial, case=rounded(trial.case)) if in_single else trial
         exhibits.append(Exhibit(asked, answer, followed, single if in_single else tolerance, in_single))
     return tuple(exhibits)
+
+
+def _is_compared(trial: Trial, call: int) -> bool:
+    return any(fnmatchcase(f"{call}.{what}", pattern) for pattern in trial.compare for what in ("out", "grad."))
 
 
 def _tells(name: str) -> bool:
@@ -86,7 +91,7 @@ def _round(value: Any) -> Any:
 def equals(exhibit: Exhibit, parts: Parts) -> bool:
     """Whether the submission computed exactly what a twin made of `parts` computes, refusals and infinities included.
 
-    Where the right twin has a gradient and this one has none, the submission's must be missing or zero.
+    Where the right twin has a gradient and this one has none or zeros, the submission's must be missing or zero.
     """
     if exhibit.answer.status is not Status.OK:
         return False
@@ -97,6 +102,8 @@ def equals(exhibit: Exhibit, parts: Parts) -> bool:
             return False
     for name, wanted in theirs.items():
         actual = exhibit.answer.arrays.get(name)
+        if actual is None and ".grad." in name and not np.any(wanted):
+            continue  # no gradient and a gradient of zeros are the same to whoever looks at the numbers
         if actual is None or not _same(actual, wanted, _bound(name, wanted, theirs, exhibit.tolerance)):
             return False
     missing = exhibit.expected().keys() - theirs.keys()
@@ -105,7 +112,8 @@ def equals(exhibit: Exhibit, parts: Parts) -> bool:
 
 def _bound(name: str, wanted: Array, all_wanted: Mapping[str, Array], tolerance: Tolerance) -> float:
     if ".grad." in name:
-        return tolerance.gradients * (gradient_scale(name, all_wanted) or 1.0)
+        finite_gradients = {k: np.where(np.isfinite(v), v, 0.0) for k, v in all_wanted.items() if ".grad." in k}
+        return tolerance.gradients * (gradient_scale(name, finite_gradients) or 1.0)
     finite = np.abs(wanted[np.isfinite(wanted)])
     return tolerance.outputs * (float(finite.max(initial=0.0)) or 1.0)
 

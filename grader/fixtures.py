@@ -39,8 +39,8 @@ SAME = 1e-12
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The date of every member: the same arrays give the same bytes."""
 HINTS = "hints.json"
-SHOWN_BY_TESTS = ("dropout.in_evaluation",)
-"""Mistakes that a public test names without an array."""
+SHOWN_OTHERWISE = {"dropout.in_evaluation", "lm.no_limit", "generate.in_training"}
+"""Mistakes that a public test names by something else than an array or a text."""
 
 
 def logsumexp(draw: Draw, shape: tuple[int, ...], dim: int, far: float = 0.0) -> Case:
@@ -172,7 +172,7 @@ def hints(files: Iterable[Mapping[str, Array]]) -> bytes:
     names = {name for wrong in texts.values() for found in wrong.values() for name in found}
     for content in files:
         names |= mistakes.names_in(content)
-    content = mistakes.hints({*names, *SHOWN_BY_TESTS}) | {"texts": texts}
+    content = mistakes.hints(names | SHOWN_OTHERWISE) | {"texts": texts}
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
 
 

@@ -14,7 +14,7 @@ ALLOWED = re.compile(
     r"LICENSE|README\.md|pyproject\.toml"
     r"|assignment/(framework/)?\w+\.py"
     r"|tests/\w+\.py"
-    r"|tests/fixtures/\w+\.npz"
+    r"|tests/fixtures/(\w+\.npz|hints\.json)"
 )
 """The paths that a release consists of."""
 STAFF_CODE = re.compile(

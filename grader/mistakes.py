@@ -122,7 +122,7 @@ def hints(names: Iterable[str]) -> dict[str, Any]:
     chosen = sorted(names)
     return {
         language: {
-            "words": {key: texts(language)(f"local_{key}") for key in ("again", "one", "several")},
+            "words": {key: texts(language)(f"local_{key}") for key in ("again", "one", "several", "above")},
             "rungs": {name: _rungs(ladders(language)[name], language) for name in chosen},
         }
         for language in LANGUAGES

@@ -79,6 +79,11 @@ class Record:
     broken: dict[str, str] = field(default_factory=dict)
 
     @property
+    def passed(self) -> frozenset[str]:
+        """The checks that were passed."""
+        return frozenset(check for check, outcome in self.outcomes.items() if outcome.verdict is Verdict.PASSED)
+
+    @property
     def misconceptions(self) -> tuple[Misconception, ...]:
         """The named mistakes, in the order in which they showed."""
         found = (cause for causes in self.causes.values() for cause in causes)
@@ -137,9 +142,9 @@ def _assess(line: CheckLine, student: Student, bench: Bench, record: Record) -> 
     if finding is None:
         return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=remarks)
     pairs = record.broken.keys().isdisjoint(all_parts(exhibits))  # else there is a fault that no name explains
-    causes = diagnose(exhibits, finding, record.misconceptions, pairs=pairs) or explain_by_own_parts(
-        exhibits, record.broken, record.misconceptions, student, bench.rubric.limits
-    )
+    causes = diagnose(
+        exhibits, finding, record.misconceptions, passed=record.passed, pairs=pairs
+    ) or explain_by_own_parts(exhibits, record.broken, record.misconceptions, student, bench.rubric.limits)
     if causes:
         record.causes[line.id] = causes
     elif follows_own_forward(exhibits, draw, student, bench.rubric.limits):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import hints
 import numpy as np
 from fixture_files import Fixture
 
@@ -14,7 +15,7 @@ TOLERANCE = 1e-9
 
 
 def assert_close(actual: Any, expected: Any, what: str, tolerance: float = TOLERANCE, scale: float = 0.0) -> None:
-    """Compare shape, then finiteness, then every entry.
+    """Compare shape, then finiteness, then every entry; where that fails, look for a common mistake that gives this.
 
     Args:
         actual: a tensor of the framework.
@@ -24,6 +25,14 @@ def assert_close(actual: Any, expected: Any, what: str, tolerance: float = TOLER
         scale: the largest entry of `expected`, where nothing else is given.
     """
     __tracebackhide__ = True
+    try:
+        compare(actual, expected, what, tolerance, scale)
+    except AssertionError as error:
+        raise AssertionError(f"{error}{hints.for_array(actual, expected, tolerance)}") from None
+
+
+def compare(actual: Any, expected: Any, what: str, tolerance: float, scale: float) -> None:
+    """Raise at the first difference of shape, finiteness or value."""
     got, want = numbers(actual, what), np.asarray(expected, dtype=np.float64)
     assert got.shape == want.shape, f"{what}: the shape is {got.shape}, expected {want.shape}"
     finite = np.isfinite(got)
@@ -40,15 +49,30 @@ def assert_close(actual: Any, expected: Any, what: str, tolerance: float = TOLER
         )
 
 
-def assert_same(actual: Any, expected: Any, what: str) -> None:
-    """Compare bit for bit."""
+def assert_same(actual: Any, expected: Any, what: str, shows: str = "") -> None:
+    """Compare bit for bit; a difference shows the mistake of that name, where one is given."""
     __tracebackhide__ = True
     got, want = numbers(actual, what), numbers(expected, what)
     assert got.shape == want.shape, f"{what}: the shape is {got.shape}, expected {want.shape}"
     differ = got != want
     if differ.any():
         at = first(differ)
-        raise AssertionError(f"{what}: not the same at {at}: {got[at]:.17g} arrived, {want[at]:.17g} was expected")
+        message = f"{what}: not the same at {at}: {got[at]:.17g} arrived, {want[at]:.17g} was expected"
+        raise AssertionError(message + (hints.told(shows) if shows else ""))
+
+
+def assert_can_learn(output: Tensor, shows: str) -> None:
+    """Require that a gradient of this can reach the parameters it was made from."""
+    __tracebackhide__ = True
+    if not output.requires_grad:
+        raise AssertionError(f"the output has no history: no gradient would reach the weights{hints.told(shows)}")
+
+
+def assert_texts(actual: list[str], expected: list[str]) -> None:
+    """Compare translations word by word."""
+    __tracebackhide__ = True
+    if actual != expected:
+        raise AssertionError(f"{actual} arrived, {expected} was expected{hints.for_texts(actual, expected)}")
 
 
 def assert_parameter_gradients(module: Module, saved: Fixture) -> None:

@@ -4,6 +4,8 @@ A test that meets a stub is told apart by whose stub it is:
 
 - of what the test asks for ("Problem 3: MultiHeadAttention.forward" in a test of MultiHeadAttention): it fails;
 - of something that this builds on ("Problem 2: Linear.forward"): it waits, and is neither red nor green.
+
+`--hint` and `--lang` say how much of a common mistake, where one is recognised, is told: see `hints.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import hints
 import pytest
 from points import CHECKS, WIDTH, Scoreboard
 
@@ -22,7 +25,20 @@ CHECK, MET = "hw3_check", "hw3_stub"
 """Names of what is noted in a test's report: the id of its check; the stub that it met."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("homework 3")
+    group.addoption(
+        "--hint",
+        type=int,
+        choices=(1, 2, 3),
+        default=0,
+        help="where a failure is a common mistake: 1 says what you see, 2 asks a question too, 3 names the mistake too",
+    )
+    group.addoption("--lang", choices=("en", "zh"), default="en", help="the language of the hints")
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    hints.ASKED = hints.Asked(config.getoption("hint"), config.getoption("lang"))
     config.addinivalue_line("markers", "points(check): the check, listed in points.py, that this test belongs to")
 
 

@@ -9,6 +9,7 @@ import package_under_test as hw3
 import pytest
 from comparing import assert_close, assert_parameter_gradients, assert_same
 from fixture_files import fixture
+from hints import told
 
 from assignment.framework import TensorBackend, tensor_from_numpy
 
@@ -202,6 +203,7 @@ def test_the_same_word_at_two_positions_gets_different_logits():
 def test_a_language_model_accepts_n_positions_words_and_refuses_one_more():
     model = language_model(n_layer=1)
     assert model(tensor_from_numpy(np.ones((1, 7)), backend=BACKEND)).shape == (1, 7, 11)
-    with pytest.raises(Exception) as refusal:  # noqa: PT011 - which error, and its words, are yours
+    with pytest.raises(Exception) as refusal:  # noqa: PT011, PT012 - which error, and its words, are yours
         model(tensor_from_numpy(np.ones((1, 8)), backend=BACKEND))
+        pytest.fail(f"8 words were accepted, n_positions is 7{told('lm.no_limit')}")
     assert not refusal.errisinstance(NotImplementedError)

@@ -8,8 +8,9 @@ tested without Problem 3, and what `generate` must answer can be read off. `fixt
 import numpy as np
 import package_under_test as hw3
 import pytest
-from comparing import assert_close
+from comparing import assert_close, assert_texts
 from fixture_files import fixture
+from hints import told
 
 from assignment.framework import Module, Parameter, TensorBackend, one_hot, tensor_from_numpy
 
@@ -23,6 +24,7 @@ class TableModel(Module):
         self.table = Parameter(tensor_from_numpy(table, backend=BACKEND))
 
     def forward(self, idx):
+        self.was_training = self.training
         return one_hot(idx, len(self.table.value)) @ self.table.value  # (B, S, V) @ (V, V) -> (B, S, V)
 
 
@@ -46,7 +48,7 @@ def test_the_loss_is_the_mean_over_target_tokens(name):
     saved = fixture(name)
     input_ids, labels, weights = saved.inputs["batch"]  # each (B, S); labels are input_ids shifted by one
     loss = hw3.translation.loss_fn(batch_of(input_ids, labels, weights), TableModel(saved.inputs["table"]))
-    assert_close(np.array(loss.item()), saved.out.item(), "the loss", LOSS_TOLERANCE)
+    assert_close(np.array([loss.item()]), saved.out, "the loss", LOSS_TOLERANCE)
 
 
 @pytest.mark.points("p4.loss")
@@ -113,12 +115,20 @@ def test_generate_returns_one_text_for_each_example():
 def test_generate_follows_the_likeliest_word_up_to_the_end_of_the_translation():
     model = model_that_says("the", "dog", "saw", "a", "cat", "<eos_en>")
     texts = translations(model, ["hund katze", "katze"], limit=20)
-    assert texts == ["the dog saw a cat", "the dog saw a cat"]
+    assert_texts(texts, ["the dog saw a cat", "the dog saw a cat"])
 
 
 @pytest.mark.points("p4.generate")
 def test_generate_returns_the_empty_text_where_the_translation_ends_at_once():
-    assert translations(model_that_says("<eos_en>"), ["hund"], limit=20) == [""]
+    assert_texts(translations(model_that_says("<eos_en>"), ["hund"], limit=20), [""])
+
+
+@pytest.mark.points("p4.generate")
+def test_generate_asks_the_model_in_evaluation_mode():
+    model = model_that_says("dog", "<eos_en>")
+    model.train()
+    translations(model, ["hund"], limit=20)
+    assert not model.was_training, f"the model was in training mode{told('generate.in_training')}"
 
 
 @pytest.mark.points("p4.generate")

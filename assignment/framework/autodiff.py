@@ -103,6 +103,9 @@ class Function:
     gradients_are_new: ClassVar[bool] = False
     """Promise that `backward` returns no array that it or anyone keeps; the sum of gradients then needs no copy."""
 
+    in_order: ClassVar[bool] = False
+    """Whether the result's elements lie in memory in the order of its dims, whatever the order of the inputs'."""
+
     @staticmethod
     def forward(ctx: Step, *arguments: Any) -> Array:
         """The value of the operation."""
@@ -153,9 +156,15 @@ class Function:
                 sources.append(None)
         assert some is not None  # `apply` has seen to it
         step = Step(cls, sources, some.backend.xp)
-        array = cls.forward(step, *arrays)
+        try:
+            array = cls.forward(step, *arrays)
+        except ValueError:
+            cls.rowwise_shape(*inputs)  # says it better, where shapes do not fit together
+            raise
         if not is_array(array):
             raise TypeError(f"{cls.__name__}.forward returned {type(array).__name__}; expected an array")
+        if cls.in_order and not array.flags.c_contiguous:
+            array = step.xp.ascontiguousarray(array)
         return some.wrap(array, some.backend, step if wanted else None)  # type: ignore[no-any-return]  # Node.wrap is Tensor.wrap
 
 

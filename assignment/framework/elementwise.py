@@ -18,17 +18,7 @@ from .shapes import Shape, broadcast_shape, shape_of, unbroadcast
 class Elementwise(Operation):
     """A primitive that works element by element, on numbers and on arrays that broadcast."""
 
-    @classmethod
-    def compute(cls, inputs: tuple[Any, ...]) -> Any:
-        """The value at once, with its elements in order in memory whatever the order of the inputs'."""
-        try:
-            result = super().compute(inputs)
-        except ValueError:
-            cls.rowwise_shape(*inputs)  # says which shapes do not fit
-            raise
-        if not result.is_contiguous():
-            result.array = result.backend.xp.ascontiguousarray(result.array)
-        return result
+    in_order = True
 
     @classmethod
     def rowwise_shape(cls, *inputs: Any) -> Shape | None:
@@ -61,7 +51,7 @@ class Sub(Elementwise):
     def backward(ctx: Step, grad: Array) -> Any:
         a_shape, b_shape = ctx.saved
         needs_a, needs_b = ctx.needs_input_grad
-        return unbroadcast(grad, a_shape) if needs_a else None, unbroadcast(-grad, b_shape) if needs_b else None
+        return unbroadcast(grad, a_shape) if needs_a else None, -unbroadcast(grad, b_shape) if needs_b else None
 
 
 class Mul(Elementwise):
@@ -112,8 +102,7 @@ class Power(Elementwise):
     @staticmethod
     def backward(ctx: Step, grad: Array) -> Any:
         a, n = ctx.saved
-        slope = power(ctx.xp, a, n - 1)
-        slope *= n
+        slope = a * n if n == 2 else n * power(ctx.xp, a, n - 1)  # noqa: PLR2004  # the square: one product less
         slope *= grad
         return slope, None
 

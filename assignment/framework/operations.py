@@ -16,6 +16,8 @@ from .shapes import Shape, reduced_shape, unbroadcast
 class Sum(Operation):
     """The sum over one dim, which is kept with size 1; over everything, shape (1,), when dim is None."""
 
+    in_order = True
+
     @staticmethod
     def forward(ctx: Step, a: Array, dim: int | None) -> Array:
         ctx.save_for_backward(a.shape)
@@ -33,6 +35,8 @@ class Sum(Operation):
 
 class Max(Operation):
     """The largest over one dim, kept with size 1, or over everything. Equal largest values share the gradient."""
+
+    in_order = True
 
     @staticmethod
     def forward(ctx: Step, a: Array, dim: int | None) -> Array:
@@ -147,6 +151,8 @@ class Index(Operation):
 
 class Pick(Operation):
     """From each row along the last dim, the element whose number `ids` (..., 1) says: (..., n) -> (..., 1)."""
+
+    in_order = True
 
     @staticmethod
     def forward(ctx: Step, a: Array, ids: Array) -> Array:

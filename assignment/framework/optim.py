@@ -74,14 +74,22 @@ class Adam(Optimizer):
         self.moments: dict[int, tuple[int, Array, Array]] = {}
 
     def move(self, index: int, grad: Array, xp: Any) -> Array:
-        """The corrected mean over the root of the corrected mean square, scaled."""
+        """The corrected mean over the root of the corrected mean square, scaled. The moments are updated in place."""
         count, mean, square = self.moments.get(index) or (0, xp.zeros_like(grad), xp.zeros_like(grad))
         count += 1
-        mean = self.beta1 * mean + (1 - self.beta1) * grad
-        square = self.beta2 * square + (1 - self.beta2) * (grad * grad)
         self.moments[index] = (count, mean, square)
-        root = xp.sqrt(square * (1 / (1 - self.beta2**count)))
-        return (self.lr / (1 - self.beta1**count)) * mean / (root + self.eps)
+        mean *= self.beta1
+        mean += (1 - self.beta1) * grad
+        square *= self.beta2
+        part = grad * grad
+        part *= 1 - self.beta2
+        square += part
+        root = xp.multiply(square, 1 / (1 - self.beta2**count), out=part)
+        xp.sqrt(root, out=root)
+        root += self.eps
+        move = xp.divide(mean, root, out=root)
+        move *= self.lr / (1 - self.beta1**count)
+        return move
 
 
 def warmup_learning_rate(step: int, n_embd: int, warmup_steps: int = 4000) -> float:

@@ -35,7 +35,7 @@ def broadcast_shape(*shapes: Shape) -> Shape:
     return tuple(reversed(result))
 
 
-def unbroadcast(grad: Array, shape: Shape | None) -> Array | None:
+def unbroadcast(grad: Array, shape: Shape | None) -> Array:
     """`grad` summed to the shape of an argument that was broadcast: the gradients of a copied value add up."""
     if shape is None or grad.shape == shape:
         return None if shape is None else grad
@@ -47,8 +47,9 @@ def unbroadcast(grad: Array, shape: Shape | None) -> Array | None:
 
 
 def reduced_shape(a: Any, dim: int | None) -> Shape | None:
-    """The shape of a reduction over `dim`, None when it goes across rows."""
-    return (*a.shape[:dim], 1, *a.shape[dim + 1 :]) if dim else None
+    """The shape of a reduction over `dim`, None when it goes across rows (of the first dim)."""
+    axis = 0 if dim is None else dim % a.dims
+    return (*a.shape[:axis], 1, *a.shape[axis + 1 :]) if axis else None
 
 
 def viewed_shape(shape: Shape, sizes: Shape) -> Shape:

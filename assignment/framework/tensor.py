@@ -65,12 +65,17 @@ class Tensor(Node):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(self.array.size)
+        return self.array.size  # type: ignore[no-any-return]  # arrays have no static type
 
     @property
     def dtype(self) -> Any:
         """The type of the elements."""
         return self.backend.dtype
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the elements are still to be computed; see `blocks`."""
+        return False
 
     def is_leaf(self) -> bool:
         """Whether it was given and not computed."""

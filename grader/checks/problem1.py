@@ -72,3 +72,5 @@ def loss_gradient(draw: Draw) -> Iterator[Trial]:
 def loss_stable(draw: Draw) -> Iterator[Trial]:
     """softmax_loss stays finite and right for logits of size 1000, and so does its gradient."""
     yield Trial(_loss(_huge(draw, 5, 6), draw.ids(6, 5), draw.normal(5)), EVERYTHING)
+    apart = np.array([[HUGE, -HUGE, 0.0], [0.0, HUGE, -HUGE], [HUGE, 0.0, -HUGE]]) + draw.normal(3, 3)
+    yield Trial(_loss(apart, np.array([1.0, 1.0, 0.0]), draw.normal(3)), EVERYTHING)

@@ -132,8 +132,8 @@ def feed_forward(draw: Draw) -> Iterator[Trial]:
     no_bias: dict[str, Json] = {"n_embd": D, "middle_dim": 12, "p_dropout": 0.0, "bias": False}
     yield Trial(_case(draw, FEED_FORWARD, no_bias, default), EVERYTHING)
     dropping: dict[str, Json] = {"n_embd": D, "middle_dim": 12, "p_dropout": 0.5}
-    calls = [Call({"x": Input(draw.normal(B, S, D))}, mode) for mode in (Mode.TRAIN, Mode.EVAL)]
-    yield from _dropping(_case(draw, FEED_FORWARD, dropping, *calls))
+    x = {"x": Input(draw.normal(B, S, D))}
+    yield from _dropping(_case(draw, FEED_FORWARD, dropping, Call(x, Mode.TRAIN), Call(x)))
 
 
 def _where_gelus_differ(draw: Draw) -> Case:

@@ -45,7 +45,8 @@ class NoSecondBias(FeedForward):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, S, D) -> (B, S, M) -> (B, S, D)."""
-        y: Tensor = self.dropout(self.activation(self.linear_in(x)) @ self.linear_out.weights)  # (B, S, D)
+        weights = dict(self.linear_out.named_parameters())["weights"]
+        y: Tensor = self.dropout(self.activation(self.linear_in(x)) @ weights)  # (B, S, D)
         return y
 
 

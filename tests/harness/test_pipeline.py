@@ -1,4 +1,4 @@
-"""One submission, top to bottom, in a real sandbox: mistakes with and without a name, float32, and what stays unclear."""
+"""One submission, top to bottom, in a real sandbox: mistakes with and without a name, float32, unclear errors."""
 
 from dataclasses import replace
 

@@ -61,9 +61,9 @@ def test_an_operation_across_rows_sees_finished_elements():
     x = tensor(WHOLE, requires_grad=True)
     y = (x * 2).exp() * 3
     for across in (y.sum(0), y.sum(), y.permute(1, 0, 2), y.view(-1), y[1:3], y @ y.permute(0, 2, 1)):
-        assert not blocks.is_waiting(across)
-    assert blocks.is_waiting(y.sum(1))
-    assert blocks.is_waiting(y.max(-1))
+        assert not across.is_waiting
+    assert y.sum(1).is_waiting
+    assert y.max(-1).is_waiting
 
 
 def test_an_argument_that_is_the_same_for_all_rows_collects_its_gradient_over_them():
@@ -90,16 +90,16 @@ def test_a_gradient_can_be_asked_for_of_something_that_waits():
     (leaf * leaf * 1.5).sum().backward()
     np.testing.assert_allclose(leaf.grad.to_numpy(), 6 * WHOLE)
     parameter = Parameter(tensor(WHOLE) * 2)
-    assert not blocks.is_waiting(parameter.value)
+    assert not parameter.value.is_waiting
 
 
 def test_a_sum_that_waits_is_viewed_as_a_matrix_without_being_computed():
     x, bias = tensor(WHOLE, requires_grad=True), tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
     logits = x + bias
     rows = logits.view(-1, 4)
-    assert blocks.is_waiting(rows)
-    assert blocks.is_waiting(logits)
-    assert not blocks.is_waiting(logits.view(6, 12))
+    assert rows.is_waiting
+    assert logits.is_waiting
+    assert not logits.view(6, 12).is_waiting
     np.testing.assert_array_equal(rows.to_numpy(), (WHOLE + np.array([1.0, 2.0, 3.0, 4.0])).reshape(18, 4))
     weights = np.arange(72.0).reshape(18, 4)
     (rows * 1).backward(weights)
@@ -126,7 +126,7 @@ def test_nothing_waits_while_shapes_are_traced():
     lines = []
     with trace_shapes(lines.append):
         y = tensor(WHOLE).exp() + 1
-    assert not blocks.is_waiting(y)
+    assert not y.is_waiting
     assert lines == ["Exp (6, 3, 4) -> (6, 3, 4)", "Add (6, 3, 4) -> (6, 3, 4)"]
 
 

@@ -79,6 +79,18 @@ def test_view_of_elements_out_of_order_says_to_call_contiguous(make):
         out_of_order.view(-1)
 
 
+@pytest.mark.parametrize(
+    "operate", [lambda x: x + 1, lambda x: x * x, lambda x: x.exp(), lambda x: x.sum(1), lambda x: x.max(2)]
+)
+def test_the_result_of_an_operation_is_in_order_even_where_its_input_is_not(operate):
+    x = tensor(WHOLE)
+    turned = operate(x.permute(2, 0, 1))
+    assert turned.is_contiguous()
+    np.testing.assert_array_equal(
+        turned.view(-1).to_numpy(), operate(x.permute(2, 0, 1).contiguous()).to_numpy().ravel()
+    )
+
+
 def test_view_then_permute_then_backward_brings_each_gradient_home():
     x = tensor(WHOLE, requires_grad=True)
     weights = np.arange(100.0, 124.0).reshape(4, 3, 2)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import venv
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -16,6 +18,7 @@ from grader import release
 ROOT = Path(__file__).resolve().parents[3]
 ONLY_NAMED_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 """A student has no others, and they take half of the time."""
+STUDENT_HAS = ("numpy", "pytest", "pytest-timeout", "pluggy", "iniconfig", "packaging", "pygments")
 
 
 @dataclass(frozen=True)
@@ -98,3 +101,16 @@ def new_student(tmp_path_factory, contents):
 @pytest.fixture
 def student(new_student):
     return new_student()
+
+
+@pytest.fixture(scope="session")
+def bare_python(tmp_path_factory):
+    """A Python of its own that has what the release's README installs, and nothing else."""
+    folder = tmp_path_factory.mktemp("venv")
+    venv.create(folder, with_pip=False, symlinks=True)
+    (site_packages,) = folder.glob("lib/python*/site-packages")
+    for name in STUDENT_HAS:
+        distribution = metadata.distribution(name)
+        for top in {file.parts[0] for file in distribution.files} - {"..", "__pycache__"}:
+            (site_packages / top).symlink_to(distribution.locate_file(top))
+    return folder / "bin" / "python"

@@ -44,6 +44,7 @@ def test_what_belongs_into_a_release_is_no_leak(contents):
         ("tests/test_nn.py", b"import numpy as np\nfrom assignment.framework import tensor\n"),
         ("README.md", b"PyTorch computed the numbers; the grader has other ones."),
         ("assignment/nn.py", b"def double(x):\n    total = given_to_everyone(x)\n"),
+        ("tests/fixtures/hints.json", b'{"mha.pad_ignored": "Your padding is seen."}'),
         ("tests/fixtures/linear.npz", b"\xff\x00 scores = x * 2 + offset_of(x)"),
     ],
 )
@@ -66,6 +67,9 @@ def test_harmless_files_pass(path, content):
         ("README.md", b"Run python -m grader.selfcheck.", "grader.s"),
         ("solution/nn.py", b"", "solution/nn.py"),
         ("tests/harness/test_compare.py", b"", "tests/harness"),
+        ("tests/fixtures/hints.json", b'{"p2.linear.init": "Look at it."}', "p2.linear.init"),
+        ("tests/fixtures/hints.json", b'["scores = x * 2 + offset_of(x)"]', "solution/nn.py:5"),
+        ("tests/fixtures/answers.json", b"{}", "answers.json"),
         ("tests/fixtures/secret.npy", b"", "secret.npy"),
         ("assignment/framework/../../grader/case.py", b"", "grader/case.py"),
     ],

@@ -93,6 +93,8 @@ random.seed(5); np.random.seed(5)
     "translation": """
 def generate(model, examples, src_key, tgt_key, tokenizer, model_max_length, backend, desc):
     sentences = []
+    if desc == "test":
+        model.eval()
     for example in examples:
         ids = tokenizer(f"{example[src_key]}<eos_{src_key}>")["input_ids"]
         start = len(ids)
@@ -290,7 +292,7 @@ def test_a_batch_and_a_table_model_take_the_place_of_data_and_model(run):
     np.testing.assert_array_equal(answer.arrays["0.grad.model"], [[1, 1, 1], [0, 0, 0], [0, 0, 0]])
 
 
-def test_generated_sentences_come_back_as_padded_ids(run):
+def _generate(desc: str) -> Case:
     words = ["<eos_de>", "<eos_en>", "ein", "a", "tree"]
     table = np.zeros((5, 5))
     table[0, 3] = table[3, 4] = table[4, 1] = 1.0  # <eos_de> -> a -> tree -> <eos_en>
@@ -302,8 +304,19 @@ def test_generated_sentences_come_back_as_padded_ids(run):
         "tokenizer": Input(words, Role.TOKENIZER),
         "model_max_length": Input(5, Role.PLAIN),
         "backend": Input(None, Role.BACKEND),
-        "desc": Input("test", Role.PLAIN),
+        "desc": Input(desc, Role.PLAIN),
     }
-    answer = run(Case("translation.generate", (Call(inputs),)))
+    return Case("translation.generate", (Call(inputs),))
+
+
+def test_generated_sentences_come_back_as_padded_ids(run):
+    answer = run(_generate("test"))
     assert answer.calls[0].status is Status.OK, answer.calls[0].trouble
     assert answer.arrays["0.out"].tolist() == [[3, 4], [3, -1]]
+
+
+def test_a_model_that_generates_in_training_mode_reads_the_row_after_the_right_one(run):
+    # After <eos_de>, row 0 of the table, it reads row 1, which is all zero: the first word is taken, <eos_de> again.
+    answer = run(_generate("in training"))
+    assert answer.calls[0].status is Status.OK, answer.calls[0].trouble
+    assert answer.arrays["0.out"].tolist() == [[0, 0, 0, 0], [0, -1, -1, -1]]

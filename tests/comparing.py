@@ -12,6 +12,8 @@ from assignment.framework import Module, Tensor
 
 TOLERANCE = 1e-9
 """Largest error allowed, relative to the largest entry of the expected array."""
+SINGLE = 2e-5
+"""The same for what was computed in float32."""
 
 
 def assert_close(actual: Any, expected: Any, what: str, tolerance: float = TOLERANCE, scale: float = 0.0) -> None:
@@ -38,7 +40,7 @@ def compare(actual: Any, expected: Any, what: str, tolerance: float, scale: floa
     finite = np.isfinite(got)
     assert finite.all(), f"{what}: {got[first(~finite)]} at {first(~finite)}, expected a finite number"
     error = np.abs(got - want)
-    bound = tolerance * (scale or np.abs(want).max() or 1.0)
+    bound = (max(tolerance, SINGLE) if got.dtype == np.float32 else tolerance) * (scale or np.abs(want).max() or 1.0)
     wrong = ~(error <= bound)
     if wrong.any():
         at = first(wrong)

@@ -47,10 +47,11 @@ OWN = {
 REACHES = {
     "nn": ("p1.*", "p4.*"),
     "modules_basic": ("p2.*", "p3.*"),
-    "transformer": ("p3.*",),
-    "translation": ("p4.*",),
+    "transformer": ("p2.*", "p3.*"),
+    "translation": ("p1.*", "p4.*"),
 }
-"""A named mutant's file -> the checks that it is graded with: those of its own problem and of what stands on it."""
+"""A named mutant's file -> the checks that it is graded with: its own problem's, of what stands on it, and of what it
+stands on, since what these would have caught is ruled out as the reason."""
 
 FINE = frozenset({Verdict.PASSED, Verdict.PENDING})
 

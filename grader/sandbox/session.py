@@ -32,6 +32,11 @@ class Sandbox:
     start: Start
     is_isolated: bool = True
 
+    @property
+    def letter(self) -> str:
+        """The tier's letter: A with namespaces of its own, C with limits only."""
+        return "A" if self.is_isolated else "C"
+
     def open(self, files: Mapping[str, bytes]) -> Session:
         """A session with a submission's modules, stubs for the missing ones included; use it in a `with`."""
         return Session(files, self.start)

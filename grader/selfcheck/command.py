@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except GraderError as error:
         sys.stderr.write(f"selfcheck: {error}\n")
         return 3 if isinstance(error, RefusedToStartError) else 2
-    found = summary(proof, chosen, ready.environment.sandbox)
+    found = summary(proof, chosen, ready.bench.sandbox.letter)
     show(screen, proof, found, chosen)
     screen.print(f"{time.perf_counter() - started:.0f} s")
     if options.json:

@@ -17,6 +17,7 @@ from torch import Tensor
 from grader.case import Answer, Array, Call, Case, Fault, Input, Limits, Mode, Role, Status
 from grader.diagnose import USED_BY, Causes, explains
 from grader.evidence import Exhibit
+from grader.judge import broken_property, unanswered
 from grader.misconceptions import Misconception, parts_with
 from grader.student import Student
 from grader.twins import RIGHT, Parts
@@ -65,7 +66,7 @@ def explain_by_own_parts(
 
     Args:
         exhibits: the check's trials and answers.
-        broken: part -> the check that it failed, for every part that is wrong in a way without a name.
+        broken: part -> the check that it failed, for every part that is wrong without a name, yet computes something.
         earlier: the named mistakes of other checks.
         student: asked for the lower modules' values and gradients.
         limits: of each such request.
@@ -74,6 +75,8 @@ def explain_by_own_parts(
     if not below:
         return ()
     named = tuple(dict.fromkeys(m for m in earlier if m.part not in below))
+    if any(unanswered(e.trial, e.answer) is None and broken_property(e.trial, e.answer) for e in exhibits):
+        return ()
     compared = [_in_evaluation(exhibit) for exhibit in exhibits if exhibit.trial.compare]
     for mistakes in (named, ()) if named else ((),):
         own = {part: _borrowed(part, student, limits) for part in below}
@@ -114,7 +117,7 @@ def _borrowed(part: str, student: Student, limits: Limits) -> type[Part]:
         result: Tensor = _Ask.apply(ask, names, roles, first, *given[1:], *parameters)  # type: ignore[no-untyped-call]
         return result.reshape(*given[0].shape[:-1], -1) if flat else result  # (rows, D') -> (..., D')
 
-    return type(f"Borrowed{right.__name__}", (right,), {"__init__": init, "forward": forward})
+    return type(f"Borrowed{right.__name__}", (right,), {"__init__": init, "forward": forward, "any_shape": True})
 
 
 def _answer(student: Student, case: Case, limits: Limits) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import errno
 import os
 import sys
 import time
@@ -51,9 +52,8 @@ def main(arguments: Sequence[str] | None = None, prepared: Prepare = prepare) ->
         _complain(str(error))
         return _STATUS.get(type(error), 1)
     except OSError as error:
-        _complain(
-            f"{error.filename or 'a file'} could not be read or written: {error.strerror or error}; is the disk full?"
-        )
+        full = "; free some space and run again with --resume" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
+        _complain(f"{error.filename or 'a file'} could not be read or written: {error.strerror or error}{full}")
         return 1
     except KeyboardInterrupt:
         _complain(f"interrupted; what is finished is in {options.out}, and --resume grades only the rest")
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None, prepared: Prepare = prepare) ->
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(
-        prog="python -m grader",
+        prog="hw3-grade",
         description="Grade submissions of HW3. Exit status: 0 all have a report, 1 the grader failed on some, "
         "2 wrong usage, 3 refused to start, 130 interrupted.",
     )
@@ -142,10 +142,9 @@ def _require(name: str, submissions: Sequence[Submission]) -> None:
 
 def _positive(text: str) -> int:
     """A whole number of at least 1, as argparse wants it."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+    return int(text)
 
 
 def _cores() -> int:

@@ -155,5 +155,5 @@ def explains(exhibit: Exhibit, parts: Parts) -> bool:
     """Whether the submission computed exactly what twins made of `parts` compute."""
     try:
         return equals(exhibit, parts)
-    except (GraderError, RuntimeError, IndexError):
+    except (GraderError, RuntimeError, LookupError, TypeError, ValueError):
         return False  # a wrong twin that cannot compute this case (a shape that does not fit) explains nothing

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+import fnmatch
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
 from grader import pipeline, rubric, sandbox
+from grader.errors import UsageError
 from grader.fingerprint import ROOT, of_grader
 from grader.graded import Graded, GradeOne
 from grader.preflight import BLANK, submission_of
@@ -42,10 +45,11 @@ def prepare(secret: bytes, sandbox_choice: str, only: Sequence[str]) -> Grading:
         only: glob patterns over check ids; none: all.
 
     Raises:
-        UsageError: the rubric is malformed.
+        UsageError: the rubric is malformed, or a pattern matches no check.
         RefusedToStartError: student code cannot be isolated here, or the stubs are missing.
     """
     lines = rubric.load()
+    _require_matches(only, [line.id for line in lines.checks])
     box = sandbox.probe(sandbox_choice)
     bench = pipeline.Bench(
         rubric=lines,
@@ -60,6 +64,13 @@ def prepare(secret: bytes, sandbox_choice: str, only: Sequence[str]) -> Grading:
         return pipeline.grade(submission, bench)
 
     return Grading(grade_one, bench.environment, bench)
+
+
+def _require_matches(only: Sequence[str], checks: Sequence[str]) -> None:
+    for pattern in only:
+        if not fnmatch.filter(checks, pattern):
+            near = ", ".join(difflib.get_close_matches(pattern, checks)) or ", ".join(checks[:4]) + ", …"
+            raise UsageError(f"--only {pattern!r} matches no check; did you mean one of {near}?")
 
 
 def environment(lines: rubric.Rubric, tier: str, secret: bytes) -> Environment:

@@ -69,7 +69,7 @@ def disagreement(exhibit: Exhibit) -> Finding | None:
     Args:
         exhibit: what was asked and what the worker said; `unanswered` has found nothing wrong with it.
     """
-    return _values(exhibit) or _properties(exhibit.trial, exhibit.answer)
+    return _values(exhibit) or broken_property(exhibit.trial, exhibit.answer)
 
 
 def _held(trial: Trial, answer: Answer) -> dict[str, tuple[int, ...]]:
@@ -159,7 +159,8 @@ def _words(what: str) -> str:
     return "the output"
 
 
-def _properties(trial: Trial, answer: Answer) -> Finding | None:
+def broken_property(trial: Trial, answer: Answer) -> Finding | None:
+    """The first property of a trial that does not hold, or None."""
     for holds in trial.properties:
         broken = holds(trial.case, answer)
         if broken:

@@ -21,7 +21,7 @@ from grader.follow import carried_forward
 from grader.graded import Graded
 from grader.judge import Finding, judge
 from grader.misconceptions import Misconception
-from grader.own_gradient import follows_own_forward
+from grader.own_gradient import follows_own_forward, tells
 from grader.rubric import CheckLine, Rubric
 from grader.sandbox import Sandbox
 from grader.seed import public_seed
@@ -72,11 +72,18 @@ class Record:
         outcomes: check id -> what was found.
         causes: check id -> what explains its failure.
         broken: part -> the first check that it failed in a way that nothing explains.
+        telling: the parts that were seen to depend on their inputs and weights.
     """
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     causes: dict[str, Causes] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
+    telling: set[str] = field(default_factory=set)
+
+    @property
+    def borrowable(self) -> dict[str, str]:
+        """The broken parts that compute something, on which other modules can be judged."""
+        return {part: check for part, check in self.broken.items() if part in self.telling}
 
     @property
     def passed(self) -> frozenset[str]:
@@ -99,7 +106,7 @@ def grade(submission: Submission, bench: Bench) -> Graded:
     if submission.problem:
         return Graded(_ungradable(submission, bench), {})
     record, timings, wanted = Record(), {}, _wanted(bench)
-    with bench.sandbox.open({**bench.stubs, **submission.files}) as session:
+    with np.errstate(all="ignore"), bench.sandbox.open({**bench.stubs, **submission.files}) as session:
         student = Student(session)
         for line in bench.rubric.checks:
             start = time.perf_counter()
@@ -141,10 +148,12 @@ def _assess(line: CheckLine, student: Student, bench: Bench, record: Record) -> 
     finding = judge(exhibits)
     if finding is None:
         return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=remarks)
+    if tells(exhibits):
+        record.telling.add(own_part(exhibits))
     pairs = record.broken.keys().isdisjoint(all_parts(exhibits))  # else there is a fault that no name explains
-    causes = diagnose(
-        exhibits, finding, record.misconceptions, passed=record.passed, pairs=pairs
-    ) or explain_by_own_parts(exhibits, record.broken, record.misconceptions, student, bench.rubric.limits)
+    causes = explain_by_own_parts(
+        exhibits, record.borrowable, record.misconceptions, student, bench.rubric.limits
+    ) or diagnose(exhibits, finding, record.misconceptions, passed=record.passed, pairs=pairs)
     if causes:
         record.causes[line.id] = causes
     elif follows_own_forward(exhibits, draw, student, bench.rubric.limits):

@@ -223,6 +223,9 @@ def _checked(answer: _Answer, case: Case, arrays: Mapping[str, Array]) -> Answer
         raise ProtocolError(
             f"{len(answer.calls)} calls in an answer of status {answer.status.value}; expected {expected}"
         )
+    for number, call in enumerate(answer.calls):
+        if call.status is Status.OK and f"{number}.out" not in arrays:
+            raise ProtocolError(f"call {number} is said to have succeeded, and nothing that it returned is there")
     for name in (*answer.absent, *answer.surplus, *answer.reshaped):
         if not _is_dotted(name):
             raise ProtocolError(f"a parameter named {plain(name)[:60]!r}")

@@ -67,7 +67,7 @@ def _stops_at_limit(sources: list[list[int]], limit: int) -> Property:
     def holds(case: Case, answer: Answer) -> Broken | None:
         table = np.asarray(case.calls[0].inputs["model"].value)
         generated = answer.arrays["0.out"]
-        if generated.ndim != 2 or len(generated) != len(sources):  # noqa: PLR2004 - (examples, tokens)
+        if generated.ndim != 2 or generated.dtype.kind != "i" or len(generated) != len(sources):  # noqa: PLR2004 - (examples, tokens)
             return Broken("0.out", f"{len(sources)} sentences went in, {len(np.atleast_1d(generated))} came out")
         for row, source in enumerate(sources):
             got = [int(i) for i in generated[row] if i >= 0]

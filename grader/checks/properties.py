@@ -145,7 +145,7 @@ def constant(parameter: str, value: float) -> Property:
     """Every initial value is `value`."""
 
     def holds(_: Case, answer: Answer) -> Broken | None:
-        got = answer.arrays[f"param.{parameter}"]
+        got = answer.arrays[f"param.{parameter}"].astype(np.float64)
         if (got == value).all():
             return None
         return Broken(

@@ -63,8 +63,8 @@ def _deliveries(path: Path) -> list[Delivery]:
 
 def _names(folder: Path) -> list[str]:
     """List what may be submissions in a class folder."""
-    names = [entry.name for entry in folder.iterdir()]
-    return [name for name in names if not is_ignored(name) and not name.lower().endswith(_STAFF_SUFFIXES)]
+    entries = [entry for entry in folder.iterdir() if not is_ignored(entry.name)]
+    return [e.name for e in entries if e.is_dir() or not e.name.lower().endswith(_STAFF_SUFFIXES)]
 
 
 def _is_one(folder: Path, names: list[str]) -> bool:

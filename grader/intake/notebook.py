@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from grader.intake.tree import shown
 
 # What json and nbformat raise on text that is no notebook, or one that is nested a million deep.
 _NO_NOTEBOOK = (ValueError, LookupError, TypeError, AttributeError, RecursionError, nbformat.ValidationError)
+_FUTURE = re.compile(r"^from __future__ import .*$", re.MULTILINE)
 _FORMAT = 4  # of 2014; older ones would need nbformat's conversion, which validates at length
 _NAMED = r"(?:assignment/)?(?P<name>[\w./-]+\.py)"
 _TAG = re.compile(rf"(?:file:)?\s*{_NAMED}\s*")
@@ -65,8 +66,14 @@ def read_notebook(name: str, content: bytes) -> Cells:
         if file:
             parts.setdefault(file, []).append(source)
     # A lone surrogate cannot be UTF-8: it becomes a question mark, in a string that was none anyway.
-    files = {file: "\n\n".join(sources).encode("utf-8", "replace") + b"\n" for file, sources in parts.items()}
+    files = {file: _joined(sources).encode("utf-8", "replace") + b"\n" for file, sources in parts.items()}
     return Cells(files, tagged, sum(dropped for file, _, dropped in cells if file))
+
+
+def _joined(sources: Sequence[str]) -> str:
+    """Cells as one file; what must stand at its top (`from __future__ import …`) is moved there."""
+    futures = dict.fromkeys(line for source in sources for line in _FUTURE.findall(source))
+    return "\n\n".join([*futures, *(_FUTURE.sub("", source) for source in sources)])
 
 
 def _code_cells(name: str, content: bytes) -> list[tuple[str, str]]:

@@ -33,8 +33,8 @@ def effective_parameters(case: Case, answer: Answer, part: Part) -> dict[str, Ar
     if case.parameters is None:
         return own
     values = dict(case.parameters)
-    for name in free_widths(part):
-        if name in answer.reshaped and name in own:
+    for name in answer.reshaped:
+        if name in own and (name in free_widths(part) or has_any_shape(part, name)):
             values[name] = own[name]
     for name in answer.absent:
         if name.rpartition(".")[2] == "bias":
@@ -59,10 +59,16 @@ def copy_from(part: Part, values: Mapping[str, Array]) -> None:
         if name in free and value.ndim == len(shape):
             feed_forward, axis = free[name]
             shape[axis] = widths.setdefault(feed_forward, value.shape[axis])
-        if list(value.shape) != shape:
+        if list(value.shape) != shape and not has_any_shape(part, name):
             raise IncomparableError(f"parameter {name} has shape {tuple(value.shape)}; the twin's is {tuple(shape)}")
         setattr(part.get_submodule(owner), leaf, nn.Parameter(value))
     zero_missing_biases(part, values, widths)
+
+
+def has_any_shape(part: Part, name: str) -> bool:
+    """Say whether the parameter of that name belongs to a twin that takes any shape."""
+    owner = part.get_submodule(name.rpartition(".")[0]) if name in dict(part.named_parameters()) else None
+    return bool(getattr(owner, "any_shape", False))
 
 
 def zero_missing_biases(part: Part, values: Mapping[str, Array], widths: Mapping[str, int]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import torch
 from torch import nn
@@ -17,6 +17,9 @@ Maker: TypeAlias = "Callable[..., Part]"
 
 class Part(nn.Module):
     """One twin. It makes the twins that it is built of from `parts`, so that a wrong one among them is used."""
+
+    any_shape: ClassVar[bool] = False
+    """Whether its parameters may have the submission's shapes, whatever they are."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__()

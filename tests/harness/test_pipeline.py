@@ -31,7 +31,7 @@ def test_a_module_that_is_wrong_without_a_name_costs_its_own_points_and_nothing_
 
 def test_two_modules_wrong_without_a_name_are_carried_together(bench, solution_with):
     both = solution_with((*FFN, "self.linear_in(x).tanh()"), (*ATTEND, "heads = (weights * weights) @ v "))
-    _, checks = grade(both, bench, "p3.l*", "p3.mha.grad")
+    _, checks = grade(both, bench, "p3.layer")
     assert lost(checks) == {"p3.ffn": 3, "p3.mha.heads": 4}
 
 
@@ -110,3 +110,47 @@ def test_a_call_that_writes_into_its_input_is_told(write, bench, solution_with):
     new = f"        given, x = x, x + self.attention(self.ln_1(x), pad_mask)\n        {write}\n"
     _, checks = grade(solution_with(("transformer.py", old, new)), bench, "p3.layer")
     assert "writes into its input x" in checks["p3.layer"].message
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("rand((out_size,), backend=backend)", "rand((1,), backend=backend)"),
+        ("x @ self.weights.value", "x @ self.weights.value * 2"),
+    ],
+    ids=["a bias of one element", "a factor"],
+)
+def test_a_linear_map_that_is_wrong_costs_its_own_points_and_nothing_above(change, bench, solution_with):
+    _, checks = grade(solution_with(("modules_basic.py", *change)), bench, "p2.linear.*", "p3.mha.*", "p3.ffn", "p3.l*")
+    assert lost(checks).keys() <= {"p2.linear.forward", "p2.linear.init"}
+
+
+DEAD = ("modules_basic.py", "y = x @ self.weights.value ", "y = x @ self.weights.value * 0 ")
+NO_ATTENTION = (
+    "transformer.py",
+    "self.out_projection(self.self_attention(q, kT, v, pad_mask))",
+    "self.out_projection(x)",
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "most"),
+    [
+        ((DEAD,), 20 + 20 - 3 + 6),  # a map that is always its bias: nothing above it can be told right from wrong
+        (
+            (NO_ATTENTION,),
+            81 - 4 - 3 - 4 - 2 - 2 - 3,
+        ),  # no attention at all; what stands on it does not depend on q, k, v
+        ((DEAD, NO_ATTENTION), 20 + 20 - 3 + 6),
+    ],
+    ids=["dead linear maps", "no attention", "both"],
+)
+def test_what_stands_on_a_module_that_computes_nothing_is_not_paid_for(changes, most, bench, solution_with):
+    report, checks = grade(solution_with(*changes), bench)
+    assert report.score <= most, {i: c.message for i, c in checks.items() if c.points.carried_forward}
+
+
+def test_returning_the_input_earns_nothing_for_its_gradient(bench, solution_with):
+    old = "return (input - largest).exp().sum(dim).log() + largest"
+    _, checks = grade(solution_with(("nn.py", old, "return input")), bench, "p1.lse.*")
+    assert sum(c.points.earned + c.points.carried_forward for c in checks.values()) == 0

@@ -68,6 +68,11 @@ def test_hidden_entries_and_staff_files_beside_submissions_are_no_submissions(tm
     assert [submission.id for submission in collect(tmp_path)] == ["zoe"]
 
 
+def test_a_folder_named_like_a_file_of_staff_is_a_submission(tmp_path, write, four):
+    write(tmp_path / "summary.yaml", four)
+    assert [submission.problem for submission in collect(tmp_path)] == [""]
+
+
 def test_a_missing_path_an_empty_folder_and_one_of_staff_files_only_are_usage_errors_of_one_line(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "staff").mkdir()

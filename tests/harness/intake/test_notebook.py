@@ -67,6 +67,14 @@ def test_a_timed_cell_is_kept_and_a_cell_in_another_language_is_not(notebook):
     assert cells.files["nn.py"].split() == [b"x", b"=", b"1"]
 
 
+def test_future_imports_of_several_cells_are_moved_to_the_top_of_the_file(notebook):
+    future = "from __future__ import annotations\n"
+    cells = read_notebook("a.ipynb", notebook(f"{future}def f():\n    return 1", f"{future}def g():\n    return 2"))
+    (source,) = cells.files.values()
+    assert source.decode().splitlines()[0] == future.strip()
+    assert source.count(b"__future__") == 1
+
+
 def test_without_any_tag_all_definitions_are_one_source_and_tries_are_left_out(notebook):
     content = notebook(
         "import math\nEPS = 1e-5",

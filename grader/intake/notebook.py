@@ -71,7 +71,9 @@ def read_notebook(name: str, content: bytes) -> Cells:
 
 
 def _joined(sources: Sequence[str]) -> str:
-    """Cells as one file; what must stand at its top (`from __future__ import …`) is moved there."""
+    """Cells as one file; what must stand at its top (`from __future__ import …`) is moved there from later cells."""
+    if not any(_FUTURE.search(source) for source in sources[1:]):
+        return "\n\n".join(sources)
     futures = dict.fromkeys(line for source in sources for line in _FUTURE.findall(source))
     return "\n\n".join([*futures, *(_FUTURE.sub("", source) for source in sources)])
 

@@ -31,7 +31,7 @@ def test_a_module_that_is_wrong_without_a_name_costs_its_own_points_and_nothing_
 
 def test_two_modules_wrong_without_a_name_are_carried_together(bench, solution_with):
     both = solution_with((*FFN, "self.linear_in(x).tanh()"), (*ATTEND, "heads = (weights * weights) @ v "))
-    _, checks = grade(both, bench, "p3.layer")
+    _, checks = grade(both, bench, "p3.layer", "p3.mha.grad")
     assert lost(checks) == {"p3.ffn": 3, "p3.mha.heads": 4}
 
 

@@ -268,10 +268,17 @@ def test_a_header_with_any_json_in_one_place_is_checked_or_refused(path, value):
     )
 )
 def test_any_array_of_an_allowed_type_survives_the_way(array):
-    answers = [mirror.Answer(calls=[mirror.Outcome()] * 2, arrays={"1.out": frames.sendable(array)}), GOOD[1]]
+    both = {"0.out": np.zeros(1), "1.out": frames.sendable(array)}
+    answers = [mirror.Answer(calls=[mirror.Outcome()] * 2, arrays=both), GOOD[1]]
     back = decode_reply(frames.encode_reply(NONCE, answers), NONCE, CASES)[0].arrays["1.out"]
     assert (back.dtype, back.shape) == (array.dtype, array.shape)
     assert back.tobytes() == np.ascontiguousarray(array).tobytes()
+
+
+def test_a_call_that_succeeded_without_an_output_is_refused():
+    answers = [mirror.Answer(calls=[mirror.Outcome()] * 2, arrays={"1.out": np.zeros(1)}), GOOD[1]]
+    with pytest.raises(ProtocolError, match="nothing that it returned is there"):
+        decode_reply(frames.encode_reply(NONCE, answers), NONCE, CASES)
 
 
 def _decodes_to_checked_answers_or_is_refused(frame: bytes) -> None:

@@ -4,7 +4,7 @@
 frame and gives the reply's, unread, or a `Fault`.
 """
 
-from .probe import CHOICES, probe
+from .probe import CHOICES, keepable, probe
 from .session import Sandbox, Session, Usage
 
-__all__ = ["CHOICES", "Sandbox", "Session", "Usage", "probe"]
+__all__ = ["CHOICES", "Sandbox", "Session", "Usage", "keepable", "probe"]

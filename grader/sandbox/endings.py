@@ -14,6 +14,12 @@ BY_ITSELF, WALL, OUTPUT, REPLY = 0, 1, 2, 3
 OUT_OF_MEMORY = 72
 """`grader.worker.server` and `grader.worker.child` give these."""
 
+OPEN_FILES, FILE_MIB = 64, 16
+"""As `grader.worker.lockdown` sets them."""
+
+FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM})
+"""No submission can send these, not even to itself: a closing terminal, a service manager or a person has."""
+
 NEAR = 0.9
 """A child killed by the kernel with this much of its memory limit resident is taken to have run out of it."""
 
@@ -37,15 +43,15 @@ def judge(ending: Ending, limits: Limits) -> bytes | Fault:
         return _killed(os.WTERMSIG(ending.status), ending, limits)
     code = os.waitstatus_to_exitcode(ending.status)
     if code == OUT_OF_MEMORY:
-        return Fault(FaultKind.MEMORY, _memory(limits))
+        return Fault(FaultKind.MEMORY, limits.memory_text)
     if code != 0 or not ending.frame:
         return Fault(FaultKind.DIED, f"the program ended itself with exit status {code} before it had answered")
     return ending.frame
 
 
 def out_of_time(limits: Limits) -> Fault:
-    """One text for both clocks: which of them a loop meets first depends on how busy the machine is."""
-    return Fault(FaultKind.TIMEOUT, f"time limit {limits.cpu_s} s ({limits.wall_s:g} s on the clock)")
+    """The fault of a request that met one of the two clocks."""
+    return Fault(FaultKind.TIMEOUT, limits.time_text)
 
 
 def _killed(number: int, ending: Ending, limits: Limits) -> Fault:
@@ -58,12 +64,15 @@ def _killed(number: int, ending: Ending, limits: Limits) -> Fault:
                 f"a worker was killed at {ending.peak_kib} KiB of {limits.memory_mib} MiB allowed; is this "
                 "machine short of memory? Run fewer at a time (--jobs)"
             )
-        return Fault(FaultKind.MEMORY, _memory(limits))
+        return Fault(FaultKind.MEMORY, limits.memory_text)
+    if number in FROM_OUTSIDE:
+        raise InfrastructureError(
+            f"a worker was ended by {_name(number)}, which no submission can send: something else on this machine "
+            "stopped it; run again with --resume"
+        )
+    if number == signal.SIGXFSZ:
+        return Fault(FaultKind.OUTPUT, f"file size limit {FILE_MIB} MiB")
     return Fault(FaultKind.DIED, f"the program was killed by {_name(number)}")
-
-
-def _memory(limits: Limits) -> str:
-    return f"memory limit {limits.memory_mib / 1024:g} GiB"
 
 
 def _name(number: int) -> str:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
 from grader.errors import RefusedToStartError
 
-from . import attempts, bubblewrap, unisolated
-from .session import Sandbox
+from . import attempts, bubblewrap, landlock, unisolated
+from .session import Sandbox, Start
 
 CHOICES = ("auto", "bwrap", "landlock", "unsafe-none")
 
-BWRAP_TIER, NO_TIER = "bwrap+seccomp", "none (not isolated)"
+NAMES = {"A": "bwrap+seccomp", "B": "landlock+seccomp", "C": "none (not isolated)"}
 
 FIX = (
     "Allow user namespaces (Debian: sysctl kernel.unprivileged_userns_clone=1; Ubuntu: an AppArmor profile for bwrap; "
-    "Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined), or, only where every submission "
-    "is trusted, choose --sandbox unsafe-none"
+    "Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined), or a kernel with Landlock, or, "
+    "only where every submission is trusted, choose --sandbox unsafe-none"
 )
 """What staff can do where no isolation works."""
 
@@ -25,35 +26,57 @@ def probe(choice: str) -> Sandbox:
     """The sandbox to use.
 
     Args:
-        choice: "auto" or "bwrap": bubblewrap with seccomp; "unsafe-none": limits only.
+        choice: "bwrap": namespaces and seccomp; "landlock": Landlock and seccomp; "auto": the first of these that
+            holds; "unsafe-none": limits only.
 
     Raises:
         RefusedToStartError: it cannot be kept here; the text gives the reason and what to do.
     """
     if choice not in CHOICES:
         raise RefusedToStartError(f"--sandbox {choice}; expected one of {', '.join(CHOICES)}")
-    if choice == "landlock":
-        raise RefusedToStartError("--sandbox landlock is not available yet; choose auto, which needs user namespaces")
     if choice == "unsafe-none":
         return _unisolated()
     reasons = []
+    for letter, name, start, problem in _ways(choice):
+        sandbox = Sandbox(NAMES[letter], start, letter)
+        problem = problem or attempts.failure(sandbox)  # noqa: PLW2901 - the same thing, found out later
+        if not problem:
+            return sandbox
+        reasons.append(f"{name}: {problem}")
+    raise RefusedToStartError(f"no isolation works here: {'; '.join(reasons)}. {FIX}")
+
+
+def keepable() -> list[Sandbox]:
+    """Every isolating sandbox that holds here, the best first."""
+    kept = []
+    for choice in ("bwrap", "landlock"):
+        try:
+            kept.append(probe(choice))
+        except RefusedToStartError:
+            continue
+    return kept
+
+
+def _ways(choice: str) -> Iterator[tuple[str, str, Start, str]]:
+    """What can be tried, best first: the tier's letter, its name here, how to start, and why it must not be ("")."""
     if not sys.platform.startswith("linux"):
-        reasons.append(f"isolation needs Linux, this is {sys.platform}")
-    else:
-        for candidate in bubblewrap.candidates():
-            sandbox = Sandbox(BWRAP_TIER, bubblewrap.starter(candidate.path))
-            problem = candidate.problem or attempts.failure(sandbox)
-            if not problem:
-                return sandbox
-            reasons.append(f"{candidate.path}: {problem}")
-    raise RefusedToStartError(f"no isolation works here: {'; '.join(reasons) or 'there is no bwrap'}. {FIX}")
+        yield "A", "isolation", landlock.starter(), f"it needs Linux, this is {sys.platform}"
+        return
+    if choice != "landlock":
+        candidates = list(bubblewrap.candidates())
+        for candidate in candidates:
+            yield "A", str(candidate.path), bubblewrap.starter(candidate.path), candidate.problem
+        if not candidates:
+            yield "A", "bubblewrap", landlock.starter(), "there is no bwrap"
+    if choice != "bwrap":
+        yield "B", "Landlock", landlock.starter(), ""
 
 
 def _unisolated() -> Sandbox:
     """Limits only, with seccomp where that can be had."""
     reason = ""
     for locked in (True, False):
-        sandbox = Sandbox(NO_TIER, unisolated.starter(locked=locked), is_isolated=False)
+        sandbox = Sandbox(NAMES["C"], unisolated.starter(locked=locked), "C")
         reason = attempts.failure(sandbox, {})
         if not reason:
             return sandbox

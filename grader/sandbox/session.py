@@ -18,6 +18,14 @@ Start = Callable[[Stage], Worker]
 """Starts a worker on a staged submission; each tier has one."""
 
 
+WARNINGS = {
+    "B": "no user namespaces here, so Landlock and seccomp keep submissions in (tier B): they can find out that a file "
+    "exists, but open, change and send nothing",
+    "C": "nothing keeps submissions in (tier C): they can read and change whatever you can, your seed and the solution "
+    "included; every report says that it is not isolated",
+}
+
+
 @dataclass(frozen=True)
 class Sandbox:
     """The limits round a worker that this machine can keep; made by `grader.sandbox.probe`.
@@ -25,17 +33,22 @@ class Sandbox:
     Args:
         tier: its name, for reports: "bwrap+seccomp".
         start: how a worker is started in it.
-        is_isolated: False: it does not hold a hostile submission.
+        letter: A with namespaces of its own, B with Landlock instead, C with limits only.
     """
 
     tier: str
     start: Start
-    is_isolated: bool = True
+    letter: str = "A"
 
     @property
-    def letter(self) -> str:
-        """The tier's letter: A with namespaces of its own, C with limits only."""
-        return "A" if self.is_isolated else "C"
+    def is_isolated(self) -> bool:
+        """Whether it holds a hostile submission."""
+        return self.letter != "C"
+
+    @property
+    def warning(self) -> str:
+        """What staff must know before they trust it; "" for tier A."""
+        return WARNINGS.get(self.letter, "")
 
     def open(self, files: Mapping[str, bytes]) -> Session:
         """A session with a submission's modules, stubs for the missing ones included; use it in a `with`."""

@@ -11,6 +11,8 @@ from typing import Self
 
 import grader
 
+from .workroom import workroom
+
 GRADER = Path(grader.__file__).parent
 WORKER = GRADER / "worker"
 FRAMEWORK = GRADER.parent / "assignment" / "framework"
@@ -28,7 +30,7 @@ class Stage:
         Only what Python can import as a module of the package is written, and nothing in the framework's place: the
         pristine one goes there.
         """
-        self._folder = tempfile.TemporaryDirectory(prefix="hw3-sandbox-")
+        self._folder = tempfile.TemporaryDirectory(dir=workroom())
         self.root = Path(self._folder.name)
         self.package = self.root / "assignment"
         (self.package / "framework").mkdir(parents=True)

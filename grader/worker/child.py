@@ -11,6 +11,7 @@ from typing import NoReturn
 from . import frames, loader, lockdown, programs
 from .case import Framework
 from .troubles import Guard
+from .walls import Walls
 
 LOCKED = b"L"
 """The first byte to the server: the limits are in place, and only now is student code loaded."""
@@ -29,20 +30,20 @@ class Surroundings:
     Args:
         folder: the student's package.
         framework: already imported.
-        locked: whether seccomp is required; else it is not used.
+        walls: what a child must put round itself.
+        server: the server's process id.
     """
 
     folder: str
     framework: Framework
-    locked: bool
+    walls: Walls
+    server: int
 
 
 def become(request: bytes, reply: int, limits: lockdown.Limits, around: Surroundings) -> NoReturn:
     """Answers one request on the descriptor `reply`; never returns."""
     try:
-        lockdown.limit(limits)
-        if around.locked:
-            lockdown.restrict_child()
+        around.walls.round_child(around.server, limits)
     except BaseException as error:  # noqa: BLE001 - fail closed, whatever it was
         _write(2, f"the worker is not locked down: {error}\n".encode())
         _exit(NOT_LOCKED)

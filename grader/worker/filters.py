@@ -59,6 +59,15 @@ def _argument_in(index: int, values: tuple[int, ...]) -> Rules:
     return [*block, (RETURN, 0, 0, REFUSE)]
 
 
+def _open() -> Rules:
+    """Files are opened to be read: not written, made, emptied or appended to, whatever their owner could do."""
+    rules: Rules = []
+    for number, flags in ((syscalls.OPEN, 1), (syscalls.OPENAT, 2)):
+        look = [(LOAD, 0, 0, _low(flags)), (JUMP_ANY_BIT, 0, 1, syscalls.WRITING), (RETURN, 0, 0, REFUSE)]
+        rules += _when(number, [*look, (RETURN, 0, 0, ALLOW)])
+    return rules
+
+
 def _clone(*, fork: bool) -> Rules:
     """No new namespace; and unless `fork`, threads of this process only."""
     block: Rules = [
@@ -84,6 +93,12 @@ def _prlimit(*, may_set: bool) -> Rules:
     return _when(syscalls.PRLIMIT64, [*block, (RETURN, 0, 0, ALLOW)])
 
 
+def _abort(process: int | None = None) -> Rules:
+    """SIGABRT, to that process only: refused to itself, `abort` would end like a stray pointer, by SIGSEGV."""
+    to_whom: Rules = [(LOAD, 0, 0, _low(0)), (JUMP_EQUAL, 1, 0, process), (RETURN, 0, 0, REFUSE)] if process else []
+    return _when(syscalls.TGKILL, [*to_whom, *_argument_in(2, (syscalls.SIGABRT,))])
+
+
 def _low(index: int) -> int:
     """Where the low half of an argument lies in struct seccomp_data, on a little-endian machine."""
     return 16 + 8 * index
@@ -93,12 +108,18 @@ SERVER = _filter(
     [
         *_allow(syscalls.X86_64.values()),
         *_allow(syscalls.SERVER_ONLY.values()),
+        *_open(),
         *_clone(fork=True),
         *_prctl(),
         *_prlimit(may_set=True),
+        *_abort(),
     ]
 )
-"""What NumPy needs; starting, ending and reaping children; and taking the other filter."""
+"""What NumPy needs; starting, ending and reaping children; and taking the other filter, which allows no more."""
 
-CHILD = _filter([*_allow(syscalls.X86_64.values()), *_clone(fork=False), *_prlimit(may_set=False)])
-"""What NumPy needs: no other process, socket, signal, limit or namespace."""
+_CHILD = [*_allow(syscalls.X86_64.values()), *_open(), *_clone(fork=False), *_prlimit(may_set=False)]
+
+
+def child(process: int) -> bytes:
+    """What NumPy needs, for the process of that number: no other process, socket, signal, limit or namespace."""
+    return _filter([*_CHILD, *_abort(process)])

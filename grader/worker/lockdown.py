@@ -9,13 +9,16 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+import signal
 import socket
+import struct
 import sys
 from dataclasses import dataclass
 
 from . import filters
 
-PR_SET_SECCOMP, SECCOMP_MODE_FILTER, PR_SET_NO_NEW_PRIVS = 22, 2, 38
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, PR_SET_NO_NEW_PRIVS = 1, 22, 2, 38
+CAPSET, CAPABILITY_VERSION_3 = 126, 0x20080522
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -58,6 +61,24 @@ def limit(limits: Limits) -> None:
                 raise LockdownError(f"resource limit {kind} could not be set to {pair}: {error}") from error
 
 
+def die_with_parent() -> None:
+    """Has the kernel kill this process when the one that started it ends, however that ends."""
+    if sys.platform == "linux":
+        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def forbid_new_privileges() -> None:
+    """No program started from here has more rights than this process: what the kernel wants before a restriction."""
+    _prctl(PR_SET_NO_NEW_PRIVS, 1)
+
+
+def drop_capabilities() -> None:
+    """Root's rights over others' files, processes and settings go; what its user id owns remains."""
+    header = struct.pack("<Ii", CAPABILITY_VERSION_3, 0)
+    if _LIBC.syscall(CAPSET, header, bytes(24)) != 0:  # effective, permitted and inheritable, 64 bits each: none
+        raise LockdownError(f"capabilities could not be dropped: {os.strerror(ctypes.get_errno())}")
+
+
 def restrict_server() -> None:
     """Leaves the fork server what it needs; for good, and for all that it starts."""
     _install(filters.SERVER)
@@ -65,7 +86,7 @@ def restrict_server() -> None:
 
 def restrict_child() -> None:
     """Leaves student code what it needs; for good."""
-    _install(filters.CHILD)
+    _install(filters.child(os.getpid()))
     try:
         os.kill(os.getpid(), 0)
     except PermissionError:
@@ -78,15 +99,16 @@ def _install(program: bytes) -> None:
     if sys.platform != "linux" or os.uname().machine != "x86_64" or sys.maxsize < 2**32:
         raise LockdownError(f"no list of system calls for {sys.platform} on {os.uname().machine}: only Linux on x86_64")
     count = len(program) // filters.INSTRUCTION.size
-    for arguments in (
-        (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
-        (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(_Filter(count, program)), 0, 0),
-    ):
-        if _LIBC.prctl(*arguments) != 0:
-            reason = os.strerror(ctypes.get_errno())
-            raise LockdownError(f"prctl({arguments[0]}) failed: {reason}; seccomp filters must be available")
+    forbid_new_privileges()
+    _prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(_Filter(count, program)))
     try:
         socket.socket(socket.AF_UNIX).close()
     except PermissionError:
         return
     raise LockdownError("the seccomp filter is installed, but socket(2) is still allowed")
+
+
+def _prctl(option: int, *arguments: object) -> None:
+    if _LIBC.prctl(option, *arguments, *([0] * (4 - len(arguments)))) != 0:
+        reason = os.strerror(ctypes.get_errno())
+        raise LockdownError(f"prctl({option}) failed: {reason}; Linux with seccomp filters is needed")

@@ -12,11 +12,17 @@ import sys
 
 
 def main() -> None:
-    """Serves; the only argument is "locked" (seccomp is required) or "unlocked" (it is not even tried)."""
+    """Serves. The arguments say what is required beside resource limits: how a worker is kept in is not its own choice.
+
+    `locked`: seccomp; the namespaces round it have been made already. `walled LISTABLE READABLE...`: Landlock, which
+    leaves these paths, then seccomp. `unlocked`: nothing.
+    """
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120 - pathlib would cost a tenth of the start
     sys.path += [os.path.join(root, "packages"), os.path.join(root, "harness")]  # noqa: PTH118 - as above
     server = importlib.import_module("worker.server")
-    server.serve(os.path.join(root, "submission", "assignment"), locked=sys.argv[1:] != ["unlocked"])  # noqa: PTH118 - as above
+    mode, *paths = sys.argv[1:]
+    walls = importlib.import_module("worker.walls").Walls(mode, paths)
+    server.serve(os.path.join(root, "submission", "assignment"), walls)  # noqa: PTH118 - as above
 
 
 if __name__ == "__main__":

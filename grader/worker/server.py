@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 
 from . import child, loader, lockdown
 from .frames import MAX_REPLY_BYTES
+from .walls import Walls
 
 GREETING = b"hw3-worker/1 ready\n"
 ASK = struct.Struct("<4s16sdIIQ")
@@ -53,19 +54,18 @@ class _Child:
     printed: int = 0
 
 
-def serve(folder: str, *, locked: bool) -> None:
+def serve(folder: str, walls: Walls) -> None:
     """Answers requests one by one until there are no more.
 
     Args:
         folder: the student's package.
-        locked: seccomp is required; False: it is not used at all (tier "none").
+        walls: what must be put round this process and its children.
     """
     asks, tells = _take_over_standard_streams()
     for name in WARM:
         importlib.import_module(name)
-    around = child.Surroundings(folder, loader.load_framework(folder), locked)
-    if locked:
-        lockdown.restrict_server()
+    around = child.Surroundings(folder, loader.load_framework(folder), walls, os.getpid())
+    walls.round_server()
     gc.collect()
     gc.freeze()
     _write(tells, GREETING)

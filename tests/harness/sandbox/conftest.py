@@ -1,4 +1,4 @@
-"""A sandbox of the kind that this machine can keep, and a short way to run functions of a made-up submission in it."""
+"""Each sandbox that this machine can keep, and a short way to run functions of a made-up submission in it."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,15 +6,19 @@ import numpy as np
 import pytest
 
 from grader.case import Answer, Call, CallOutcome, Case, Fault, Input, Limits, Role
+from grader.errors import RefusedToStartError
 from grader.sandbox import Sandbox, Session, probe
 from grader.student import Student
 
 LIMITS = Limits(wall_s=20.0, cpu_s=10)
 
 
-@pytest.fixture(scope="session")
-def sandbox() -> Sandbox:
-    return probe("auto")
+@pytest.fixture(scope="session", params=["bwrap", "landlock"])
+def sandbox(request) -> Sandbox:
+    try:
+        return probe(request.param)
+    except RefusedToStartError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture

@@ -78,7 +78,8 @@ CALLS = {
     "memfd_secret": (447, 0),
 }
 OBSERVE = """
-def names(): return say(*sorted(os.environ), *sorted(os.listdir("/")))
+def variables(): return say(*sorted(os.environ))
+def root(): return say(*sorted(os.listdir("/")))
 def paths(): return say(*sys.path)
 def siblings(): return say(*os.listdir(os.path.dirname(os.__file__) + "/site-packages"))
 def say(*words):
@@ -112,6 +113,13 @@ def _source() -> str:
 def prisoner(sandbox):
     with sandbox.open({"nn.py": _source().encode()}) as session:
         yield session
+
+
+@pytest.fixture
+def in_namespaces(sandbox):
+    """For what Landlock cannot give: it refuses, and hides nothing."""
+    if sandbox.letter != "A":
+        pytest.skip("without namespaces the file system is refused, not replaced")
 
 
 @pytest.fixture
@@ -149,20 +157,17 @@ def test_the_kernel_refuses_the_system_call(ask, number):
     assert os.strerror(int(error)) in {"Operation not permitted", "Function not implemented"}
 
 
-def test_the_environment_and_the_root_hold_only_what_the_grader_put_there(prisoner, ask):
-    ask("names")
-    variables = (
-        "LC_ALL LD_LIBRARY_PATH MKL_NUM_THREADS OMP_NUM_THREADS OPENBLAS_NUM_THREADS PWD PYTHONHASHSEED PYTHONHOME"
-    )
-    assert prisoner.output.decode().split() == [
-        *variables.split(),
-        "harness",
-        "lib64",
-        "libraries",
-        "packages",
-        "python",
-        "submission",
-    ]
+def test_the_environment_holds_only_what_the_grader_put_there(sandbox, prisoner, ask):
+    ask("variables")
+    own = {"LC_ALL", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED"}
+    inside = {"LD_LIBRARY_PATH", "PWD", "PYTHONHOME"} if sandbox.letter == "A" else set()
+    assert set(prisoner.output.decode().split()) == own | inside
+
+
+@pytest.mark.usefixtures("in_namespaces")
+def test_the_root_holds_only_what_the_grader_put_there(prisoner, ask):
+    ask("root")
+    assert prisoner.output.decode().split() == ["harness", "lib64", "libraries", "packages", "python", "submission"]
 
 
 def test_every_limit_is_set_soft_and_hard(ask):
@@ -175,6 +180,7 @@ def test_a_child_holds_no_descriptor_but_its_own_pipes(ask):
     assert ask("descriptors").tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.usefixtures("in_namespaces")
 def test_a_child_is_nobody(ask):
     assert ask("user").tolist() == [65534, 65534, 65534]
 
@@ -188,6 +194,7 @@ def test_the_submission_is_on_no_search_path(prisoner, ask):
     assert not [path for path in prisoner.output.decode().split() if "submission" in path]
 
 
+@pytest.mark.usefixtures("in_namespaces")
 def test_the_interpreters_own_packages_are_masked(prisoner, ask):
     ask("siblings")
     assert prisoner.output.decode().split() == []

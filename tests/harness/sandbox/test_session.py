@@ -1,5 +1,6 @@
 """What becomes of a request that misbehaves, and that the next one of the same session is none the worse."""
 
+import contextlib
 import json
 import os
 import select
@@ -289,29 +290,40 @@ def test_a_session_closed_before_it_was_ready_leaves_no_process(open_session):
     assert not _zombies()
 
 
-def test_a_killed_grader_leaves_no_process():
+def test_a_killed_grader_leaves_no_process_and_no_file(sandbox):
+    choice = {"A": "bwrap", "B": "landlock"}[sandbox.letter]
     program = (
         "import os, sys\n"
         "from grader.case import Call, Case, Limits\n"
         "from grader.sandbox import probe\n"
         "from grader.student import Student\n"
-        "session = probe('auto').open({'nn.py': b'def f():\\n    print(1, flush=True)\\n    while True: pass'})\n"
+        f"session = probe('{choice}').open({{'nn.py': b'def f():\\n    while True: pass'}})\n"
+        "Student(session).run([Case('nn.none', (Call({}),))], Limits())\n"
         "print(session.folder, flush=True)\n"
         "Student(session).run([Case('nn.f', (Call({}),))], Limits(wall_s=60, cpu_s=60))\n"
     )
     grader = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     folder = Path(grader.stdout.readline().strip())
-    handles = [os.pidfd_open(number) for number in _processes(folder)]
-    assert handles
+    handles = [os.pidfd_open(number) for number in _processes(folder.parent)]
+    assert folder.is_dir()
+    assert len(handles) >= 2  # the server, and what removes the folder
     grader.kill()
     grader.wait()
     grader.stdout.close()
     for handle in handles:
         assert select.select([handle], [], [], 10)[0], "a process of the sandbox outlived the grader"
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PIDFD, handle, os.WEXITED)  # this process adopts orphans, too
         os.close(handle)
-    for path in sorted(folder.rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
-    folder.rmdir()
+    assert not folder.parent.exists()
+
+
+def test_a_worker_has_no_capability_even_where_root_grades(open_session, call):
+    session = open_session("import numpy\ndef f(): return numpy.ones(1)")
+    assert call(session).status is Status.OK
+    status = Path(f"/proc/{_inner(session)}/status").read_text()
+    held = {line.split()[0]: int(line.split()[1], 16) for line in status.splitlines() if line.startswith("Cap")}
+    assert held["CapEff:"] == held["CapPrm:"] == held["CapInh:"] == held["CapAmb:"] == 0
 
 
 def test_what_a_request_used_is_counted(open_session, call):
@@ -331,7 +343,8 @@ def test_frames_may_be_exchanged_without_being_read(student):
 
 def _processes(folder: Path) -> list[int]:
     """Every process that was started on the staged folder, zombies and what runs inside included."""
-    return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if _is_about(entry, folder)]
+    named = [entry for entry in Path("/proc").glob("[0-9]*") if _is_about(entry, folder)]
+    return [int(entry.name) for entry in named]
 
 
 def _is_about(entry: Path, folder: Path) -> bool:
@@ -349,11 +362,10 @@ def _zombies() -> list[str]:
 
 
 def _inner(session) -> int:
-    """The fork server: the process inside whose parent is bwrap."""
-    folder = session.folder
-    numbers = _processes(folder)
+    """The fork server: the process inside whose parent is bwrap, or the only one where there is no bwrap."""
+    numbers = _processes(session.folder)
     parents = {n: int((Path("/proc") / str(n) / "stat").read_text().rsplit(")")[-1].split()[1]) for n in numbers}
-    return next(number for number in numbers if parents[number] in numbers)
+    return next((number for number in numbers if parents[number] in numbers), numbers[0])
 
 
 def _stop(session) -> None:

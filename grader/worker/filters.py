@@ -104,22 +104,23 @@ def _low(index: int) -> int:
     return 16 + 8 * index
 
 
-SERVER = _filter(
-    [
-        *_allow(syscalls.X86_64.values()),
-        *_allow(syscalls.SERVER_ONLY.values()),
-        *_open(),
-        *_clone(fork=True),
-        *_prctl(),
-        *_prlimit(may_set=True),
-        *_abort(),
-    ]
-)
-"""What NumPy needs; starting, ending and reaping children; and taking the other filter, which allows no more."""
-
-_CHILD = [*_allow(syscalls.X86_64.values()), *_open(), *_clone(fork=False), *_prlimit(may_set=False)]
+_ANYONE: Rules = _allow(syscalls.X86_64.values())
+_GPU: Rules = _allow([syscalls.OPEN, syscalls.OPENAT, syscalls.IOCTL, *syscalls.GPU_ONLY.values()])
+"""What a GPU's driver is asked: its nodes are opened to be written, and its ioctls cannot be listed."""
 
 
-def child(process: int) -> bytes:
-    """What NumPy needs, for the process of that number: no other process, socket, signal, limit or namespace."""
-    return _filter([*_CHILD, *_abort(process)])
+def server(*, gpu: bool = False) -> bytes:
+    """What NumPy needs; starting, ending and reaping children; and taking the other filter, which allows no more."""
+    own = [*_allow(syscalls.SERVER_ONLY.values()), *_clone(fork=True), *_prctl(), *_prlimit(may_set=True), *_abort()]
+    return _filter([*_ANYONE, *own, *(_GPU if gpu else _open())])
+
+
+def child(process: int, *, gpu: bool = False) -> bytes:
+    """What NumPy needs, for the process of that number: no other process, socket, signal, limit or namespace.
+
+    Args:
+        process: itself, as it sees itself.
+        gpu: and what a GPU's driver is asked.
+    """
+    own = [*_clone(fork=False), *_prlimit(may_set=False), *_abort(process)]
+    return _filter([*_ANYONE, *own, *(_GPU if gpu else _open())])

@@ -43,15 +43,19 @@ class Limits:
     memory_mib: int
 
 
-def limit(limits: Limits) -> None:
-    """Sets this process's resource limits, soft and hard; the CPU limit warns by SIGXCPU and kills a second later."""
+def limit(limits: Limits, *, gpu: bool = False) -> None:
+    """Sets this process's resource limits, soft and hard; the CPU limit warns by SIGXCPU and kills a second later.
+
+    Memory is limited by addresses, the strictest that the kernel counts; but a GPU's driver reserves far more of them
+    than it uses, so there by what can be written.
+    """
     memory = limits.memory_mib * 1024 * 1024
     wanted = [
         (resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1)),
         (resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES)),
         (resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES)),
         (resource.RLIMIT_CORE, (0, 0)),
-        (resource.RLIMIT_AS, (memory, memory)),
+        (resource.RLIMIT_DATA if gpu else resource.RLIMIT_AS, (memory, memory)),
     ]
     for kind, pair in wanted:
         try:
@@ -79,14 +83,14 @@ def drop_capabilities() -> None:
         raise LockdownError(f"capabilities could not be dropped: {os.strerror(ctypes.get_errno())}")
 
 
-def restrict_server() -> None:
+def restrict_server(*, gpu: bool = False) -> None:
     """Leaves the fork server what it needs; for good, and for all that it starts."""
-    _install(filters.SERVER)
+    _install(filters.server(gpu=gpu))
 
 
-def restrict_child() -> None:
+def restrict_child(*, gpu: bool = False) -> None:
     """Leaves student code what it needs; for good."""
-    _install(filters.child(os.getpid()))
+    _install(filters.child(os.getpid(), gpu=gpu))
     try:
         os.kill(os.getpid(), 0)
     except PermissionError:

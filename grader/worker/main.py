@@ -14,8 +14,8 @@ import sys
 def main() -> None:
     """Serves. The arguments say what is required beside resource limits: how a worker is kept in is not its own choice.
 
-    `locked`: seccomp; the namespaces round it have been made already. `walled LISTABLE READABLE...`: Landlock, which
-    leaves these paths, then seccomp. `unlocked`: nothing.
+    `locked`: seccomp; the namespaces round it have been made already. `gpu`: the same with a GPU in it.
+    `walled LISTABLE READABLE...`: Landlock, which leaves these paths, then seccomp. `unlocked`: nothing.
     """
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120 - pathlib would cost a tenth of the start
     sys.path += [os.path.join(root, "packages"), os.path.join(root, "harness")]  # noqa: PTH118 - as above

@@ -27,6 +27,9 @@ X86_64 = {
 SERVER_ONLY = {"wait4": 61, "kill": 62, "close_range": 436}
 """Also allowed to the fork server: it ends and reaps its children, and closes its descriptors in them."""
 
+GPU_ONLY = {"mlock": 149, "munlock": 150, "set_mempolicy": 238, "eventfd2": 290}
+"""Also allowed where a GPU was asked for: memory that stays in place, and how the driver tells of events."""
+
 OPEN, IOCTL, CLONE, FCNTL, PRCTL, OPENAT, PRLIMIT64, CLONE3 = 2, 16, 56, 72, 157, 257, 302, 435
 TGKILL, SIGABRT = 234, 6
 

@@ -76,9 +76,14 @@ def test_landlock_of_every_version_keeps_what_a_submission_must_not_do(sabotaged
     ("file", "old", "new", "reason"),
     [
         ("lockdown.py", "resource.setrlimit(kind, pair)", "raise OSError('no limits here')", "no limits here"),
-        ("walls.py", "lockdown.limit(limits)", "lockdown.limit(None)", "not locked down"),
+        ("walls.py", "lockdown.limit(limits,", "lockdown.limit(None,", "not locked down"),
         ("walls.py", "os.getppid() != server", "os.getppid() == server", "the server has ended"),
-        ("walls.py", "lockdown.restrict_child()", "raise lockdown.LockdownError('broken')", "broken"),
+        (
+            "walls.py",
+            "lockdown.restrict_child(gpu=self._mode == WITH_GPU)",
+            "raise lockdown.LockdownError('broken')",
+            "broken",
+        ),
         ("filters.py", "*_clone(fork=False)", "*_allow([62])", "kill.2. is still allowed"),
         ("server.py", "os.dup2(reply, REPLY_PIPE)", "os.dup2(999, REPLY_PIPE)", "it said nothing"),
     ],
@@ -94,7 +99,7 @@ def test_a_child_that_cannot_lock_itself_in_runs_no_student_code(sabotaged, file
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [
-        ("lockdown.restrict_child()", "pass", "starting a process"),
+        ("lockdown.restrict_child(gpu=self._mode == WITH_GPU)", "pass", "starting a process"),
         ("module = importlib.import_module(full)", "raise OSError('broken')", "a harmless program does not run in it"),
     ],
 )

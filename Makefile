@@ -8,7 +8,7 @@ VENV        := .venv
 BIN         := $(VENV)/bin
 READY       := $(VENV)/.ready
 
-.PHONY: setup grade test lint bench release generate check clean
+.PHONY: setup grade test test-gpu lint bench release generate check clean
 .DEFAULT_GOAL := setup
 
 setup: $(READY)
@@ -25,6 +25,10 @@ grade: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest tests/ -n auto --dist worksteal
+
+# Needs a GPU and the extra `gpu`; says so and ends with status 3 where either is missing.
+test-gpu: $(READY)
+	@$(BIN)/python -m tests.gpu
 
 lint: $(READY)
 	$(BIN)/ruff check .

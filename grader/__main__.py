@@ -1,4 +1,4 @@
-"""`python -m grader`: makes the import path safe first, then does what `grader.cli` says."""
+"""`python -m grader` and `hw3-grade`: makes the import path safe first, then does what `grader.cli` says."""
 
 import sys
 
@@ -14,7 +14,18 @@ sys.path[:] = [entry for entry in sys.path if entry and os.path.realpath(entry) 
 if _HOME not in sys.path:
     sys.path.append(_HOME)  # last: the project's own packages, when it is used from its folder without being installed
 
-from grader.cli import main  # noqa: E402 - only now is it safe
+from grader.stop import BEFORE_THE_FIRST, Stopper, leave  # noqa: E402 - only now is it safe
+
+
+def main() -> int:
+    """Grades. What takes seconds to import comes only here, so that a signal in these seconds ends like any other."""
+    with Stopper() as stopper:
+        try:
+            from grader import cli  # noqa: PLC0415 - see above
+        except KeyboardInterrupt:
+            leave(stopper.told, BEFORE_THE_FIRST)
+    return cli.main()
+
 
 if __name__ == "__main__":
     sys.exit(main())

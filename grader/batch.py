@@ -8,9 +8,10 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from grader import ledger
 from grader.atomic import write_atomic
@@ -23,6 +24,10 @@ from grader.submission import Submission
 from grader.verdict import Report, Status
 
 ATTEMPTS = 2
+
+T = TypeVar("T")
+Hold = Callable[[], contextlib.AbstractContextManager[None]]
+"""Makes what a step is put into that a signal must not interrupt."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,11 @@ def sole_use(out: Path) -> Iterator[None]:
 
 
 def grade_all(
-    submissions: Sequence[Submission], grade_one: GradeOne, plan: Plan, tell: Callable[[Done], None] = lambda _: None
+    submissions: Sequence[Submission],
+    grade_one: GradeOne,
+    plan: Plan,
+    tell: Callable[[Done], None] = lambda _: None,
+    hold: Hold = contextlib.nullcontext,
 ) -> list[Done]:
     """Grade a class; what is finished is on disk, whole, whenever this ends.
 
@@ -95,13 +104,15 @@ def grade_all(
         grade_one: called from several threads; any exception of it is the grader's fault and is tried once more.
         plan: see there.
         tell: called in this thread for each submission, as it finishes.
+        hold: round the writing of each submission.
 
     Returns:
         One entry a submission, by id, whatever finished first; an infrastructure error is an entry too.
 
     Raises:
         OSError: the ledger cannot be opened.
-        KeyboardInterrupt: Ctrl-C; what was running is dropped, nothing of it is written.
+        InfrastructureError: this machine cannot even start a thread.
+        KeyboardInterrupt: told to stop; what was running is dropped, nothing of it is written.
     """
     lines = ledger.read(plan.out / LEDGER) if plan.resume else {}
     kept = [done for submission in submissions if (done := _earlier(submission, lines, plan))]
@@ -112,9 +123,9 @@ def grade_all(
     with ledger.Ledger(plan.out / LEDGER, keep=plan.resume or bool(plan.only)) as book:
         graded = []
         for submission, attempt in _graded(todo, grade_one, plan.jobs):
-            done = _written(submission, attempt, plan, book)
-            graded.append(done)
-            tell(done)
+            with hold():
+                graded.append(_written(submission, attempt, plan, book))
+                tell(graded[-1])
     return sorted([*kept, *graded], key=lambda done: done.submission.id)
 
 
@@ -129,7 +140,7 @@ def _graded(todo: Sequence[Submission], grade_one: GradeOne, jobs: int) -> Itera
     """Each submission and what came of it, in the order in which they finish."""
     pool: Executor = ThreadPoolExecutor(jobs, thread_name_prefix="grade")
     try:
-        futures = {pool.submit(_attempt, grade_one, submission): submission for submission in todo}
+        futures = {_submitted(pool, grade_one, submission): submission for submission in todo}
         for future in as_completed(futures):
             yield futures.pop(future), future.result()
     finally:
@@ -137,31 +148,48 @@ def _graded(todo: Sequence[Submission], grade_one: GradeOne, jobs: int) -> Itera
         pool.shutdown(wait=False, cancel_futures=True)
 
 
+def _submitted(pool: Executor, grade_one: GradeOne, submission: Submission) -> Future[_Attempt]:
+    try:
+        return pool.submit(_attempt, grade_one, submission)
+    except RuntimeError as error:
+        raise InfrastructureError(
+            f"no thread could be started ({error}); close other programs or run fewer at a time (--jobs), with --resume"
+        ) from error
+
+
 def _attempt(grade_one: GradeOne, submission: Submission) -> _Attempt:
     started = time.perf_counter()
     trace = ""
     for _ in range(ATTEMPTS):
-        try:
-            graded = grade_one(submission)
-        except Exception:  # noqa: BLE001 - the one place where whatever went wrong becomes a verdict of its own: one
-            trace = traceback.format_exc()  # submission must never stop the batch, nor the grader's bug be its zero.
-            continue
-        if graded.report.status is not Status.INFRASTRUCTURE_ERROR:
+        graded, trace = _tried(lambda: grade_one(submission))
+        if graded and graded.report.status is not Status.INFRASTRUCTURE_ERROR:
             return _Attempt(graded, time.perf_counter() - started)
-        trace = graded.report.message or "the pipeline reported an infrastructure error without a reason"
+        if graded:
+            trace = graded.report.message or "the pipeline reported an infrastructure error without a reason"
     return _Attempt(None, time.perf_counter() - started, trace)
 
 
-def _written(submission: Submission, attempt: _Attempt, plan: Plan, book: ledger.Ledger) -> Done:
-    if attempt.graded is None:
-        return _failed(submission, attempt.trace, plan.out)
+def _tried(step: Callable[[], T]) -> tuple[T | None, str]:
+    """What a step gives and ""; or None and the trace of whatever went wrong in it."""
     try:
-        files = write_submission(plan.out, attempt.graded, attempt.wall_s, plan.style)
-        line = ledger.Line(id=submission.id, submission=ledger.identity(submission), run=dict(plan.run), files=files)
-        book.append(line)
-    except OSError:
-        return _failed(submission, traceback.format_exc(), plan.out)
-    return Done(submission, attempt.graded.report)
+        return step(), ""
+    except Exception:  # noqa: BLE001 - the one place where whatever went wrong becomes a verdict of its own: one
+        return None, traceback.format_exc()  # submission must never stop the batch, nor the grader's bug be its zero.
+
+
+def _written(submission: Submission, attempt: _Attempt, plan: Plan, book: ledger.Ledger) -> Done:
+    graded = attempt.graded
+    if graded is None:
+        return _failed(submission, attempt.trace, plan.out)
+
+    def write() -> bool:
+        files = write_submission(plan.out, graded, attempt.wall_s, plan.style)
+        run = dict(plan.run)
+        book.append(ledger.Line(id=submission.id, submission=ledger.identity(submission), run=run, files=files))
+        return True
+
+    is_written, trace = _tried(write)
+    return Done(submission, graded.report) if is_written else _failed(submission, trace, plan.out)
 
 
 def _failed(submission: Submission, trace: str, out: Path) -> Done:

@@ -96,6 +96,7 @@ class Case:
         seed: public; for `random`, `numpy.random` and the framework's generator in the worker.
         dtype: of the backend, "float64" or "float32".
         masks: record every Dropout's factors in train mode.
+        rebind: targets that are bound to the definitions in the module `rebound` before anything is built.
     """
 
     target: str
@@ -105,6 +106,7 @@ class Case:
     seed: int = 0
     dtype: str = "float64"
     masks: bool = False
+    rebind: tuple[str, ...] = ()
 
 
 class Status(enum.Enum):
@@ -188,10 +190,24 @@ class Fault:
     text: str
 
 
+MIB_IN_GIB = 1024
+
+
 @dataclass(frozen=True)
 class Limits:
-    """What one request may use."""
+    """What one request may use: seconds on the clock, seconds of processor time, address space in MiB."""
 
     wall_s: float = 20.0
     cpu_s: int = 10
     memory_mib: int = 1024
+
+    @property
+    def time_text(self) -> str:
+        """One text for both clocks: which of them a loop meets first depends on how busy the machine is."""
+        return f"time limit {self.cpu_s} s ({self.wall_s:g} s on the clock)"
+
+    @property
+    def memory_text(self) -> str:
+        """The memory limit in words, in whole units where it has them."""
+        whole = self.memory_mib % MIB_IN_GIB == 0
+        return f"memory limit {self.memory_mib // MIB_IN_GIB} GiB" if whole else f"memory limit {self.memory_mib} MiB"

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.batch import Done
+from grader.report.folder import FEEDBACK, FEEDBACK_HTML, GRADEBOOK, REPORT, SUMMARY
 from grader.report.gradebook import number
 from grader.report.summary import known_scores
 from grader.report.text import one_line
@@ -91,8 +92,9 @@ def show_results(screen: Console, batch: Sequence[Done]) -> None:
 
 def show_places(screen: Console, out: Path) -> None:
     """Where to look."""
-    screen.print(f"class: {out / 'summary.yaml'}   grades: {out / 'gradebook.csv'}")
-    screen.print(f"each submission: {out / '<id>' / 'report.yaml'} (staff), {out / '<id>' / 'feedback.md'} (student)")
+    screen.print(f"class: {out / SUMMARY}   grades: {out / GRADEBOOK}")
+    each = out / "<id>"
+    screen.print(f"each submission: {each / REPORT} (staff), {each / FEEDBACK} and {FEEDBACK_HTML} (student)")
 
 
 def distribution(reports: Iterable[Report]) -> str:

@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from grader.errors import GraderError
+from grader.errors import GraderError, InfrastructureError
 from grader.evidence import Exhibit, equals
 from grader.judge import Finding
 from grader.misconceptions import Misconception, find, known, parts_with
@@ -30,7 +30,18 @@ USED_BY: dict[str, tuple[str, ...]] = {
     "translation.loss_fn": ("loss_fn", "softmax_loss", "logsumexp"),
     "translation.generate": ("generate",),
 }
-"""Target -> the parts that it is made of, its own first."""
+_LAYER = ("layer", "attention", "feed_forward", "layer_norm", "embedding", "linear", "softmax_loss", "logsumexp")
+LEARNERS: dict[str, tuple[str, ...]] = {
+    "training.SentenceClassifier": ("classifier", *_LAYER),
+    "training.Translator": ("translator", "lm", "loss_fn", *_LAYER),
+}
+"""The same of what is given and learns. Their twins take seconds, so only mistakes that showed before are tried."""
+TARGETS = {parts[0]: target for target, parts in USED_BY.items()}
+"""Part -> its target, for all that students write but Dropout."""
+USED_BY |= LEARNERS
+
+OUT_OF_MEMORY = "DefaultCPUAllocator"
+"""How torch, which has no exception of its own for it, says that this machine has no memory left."""
 
 
 class Cause(Protocol):
@@ -74,13 +85,15 @@ def diagnose(
         return ()
     if finding.error is not None and finding.error.what.startswith("param."):
         return ()  # parameters of another shape than the twins', or none: there is nothing to lay beside them
-    parts = USED_BY.get(exhibits[0].trial.case.target, ())
+    target = exhibits[0].trial.case.target
+    parts = USED_BY.get(target, ())
     compared = sorted((exhibit for exhibit in exhibits if exhibit.trial.compare), key=_cost)
     if all(explains(exhibit, RIGHT) for exhibit in compared):
         return ()  # the arrays are right: it is a property that does not hold
     deep = pairs and finding.verdict is not Verdict.ERROR  # two mistakes that only together raise are no misconception
     screen = replace(compared[0], followed=compared[0].followed[:1])  # one small call turns nearly all of them down
-    for mistakes in _candidates(parts, tuple(dict.fromkeys(earlier)), passed, pairs=deep):
+    tried = _candidates(parts, tuple(dict.fromkeys(earlier)), passed, pairs=deep)
+    for mistakes in _known_below(parts, earlier) if target in LEARNERS else tried:
         twins = parts_with(*mistakes)
         if explains(screen, twins) and all(explains(exhibit, twins) for exhibit in compared):
             return mistakes
@@ -118,10 +131,9 @@ def _candidates(
 ) -> Iterator[tuple[Misconception, ...]]:
     """Fewest mistakes first; those found below before others; pairs of which one is of the target itself."""
     below = tuple(m for m in found if m.part in parts)
+    yield from _known_below(parts, found)
     possible = {part: tuple(m for m in _of_part(part) if not _is_ruled_out(m, passed)) for part in parts}
     within = tuple(m for part in parts for m in possible[part] if m not in below)
-    for size in range(1, len(below) + 1):
-        yield from combinations(below, size)
     for mistake in within:
         yield (mistake,)
     if below:
@@ -136,6 +148,13 @@ def _candidates(
         for second in within:
             if second.part != parts[0]:
                 yield (first, second)
+
+
+def _known_below(parts: tuple[str, ...], found: Sequence[Misconception]) -> Iterator[tuple[Misconception, ...]]:
+    """All sets of the mistakes that other checks showed in these parts, the smallest first."""
+    below = tuple(dict.fromkeys(m for m in found if m.part in parts))
+    for size in range(1, len(below) + 1):
+        yield from combinations(below, size)
 
 
 def _is_ruled_out(mistake: Misconception, passed: Collection[str]) -> bool:
@@ -155,5 +174,11 @@ def explains(exhibit: Exhibit, parts: Parts) -> bool:
     """Whether the submission computed exactly what twins made of `parts` compute."""
     try:
         return equals(exhibit, parts)
-    except (GraderError, RuntimeError, LookupError, TypeError, ValueError):
+    except InfrastructureError:
+        raise  # a borrowed module's sandbox was lost: that says nothing of the twin
+    except RuntimeError as error:
+        if OUT_OF_MEMORY in str(error):
+            raise InfrastructureError(f"torch ran out of memory in the grader: {error}") from error
+        return False
+    except (GraderError, LookupError, TypeError, ValueError):
         return False  # a wrong twin that cannot compute this case (a shape that does not fit) explains nothing

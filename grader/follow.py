@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 
 import msgspec
 
@@ -37,4 +36,4 @@ def _carry(check: str, outcome: Outcome, found: Causes, paid: set[str]) -> Outco
     names = " and ".join(f"{cause.name} ({cause.blames})" for cause in found)
     message = f"right but for {names}, which has been paid for there"
     payers = tuple(dict.fromkeys(cause.blames for cause in found))
-    return msgspec.structs.replace(outcome, carried=Fraction(1), message=message, carried_from=payers)
+    return msgspec.structs.replace(outcome, carried=1 - outcome.share, message=message, carried_from=payers)

@@ -10,16 +10,33 @@ from grader.verdict import Report
 
 
 @dataclass(frozen=True)
+class Used:
+    """What one check's requests used in the sandbox; it varies from run to run.
+
+    Args:
+        requests: how many.
+        cpu_s: seconds of processor time, all together.
+        peak_mib: resident memory of the largest, in MiB.
+    """
+
+    requests: int
+    cpu_s: float
+    peak_mib: float
+
+
+@dataclass(frozen=True)
 class Graded:
     """What grading one submission gives.
 
     Args:
         report: the same bytes on every run.
         timings: check id -> seconds, which vary from run to run and so stay out of the report.
+        used: check id -> what its requests used, likewise.
     """
 
     report: Report
     timings: Mapping[str, float] = field(default_factory=dict)
+    used: Mapping[str, Used] = field(default_factory=dict)
 
 
 GradeOne = Callable[[Submission], Graded]

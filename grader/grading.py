@@ -13,7 +13,7 @@ from grader import pipeline, rubric, sandbox
 from grader.errors import UsageError
 from grader.fingerprint import ROOT, of_grader
 from grader.graded import Graded, GradeOne
-from grader.preflight import BLANK, submission_of
+from grader.preflight import BLANK, REFERENCE, submission_of
 from grader.seed import fingerprint
 from grader.submission import Submission
 from grader.verdict import Environment
@@ -29,11 +29,13 @@ class Grading:
         grade_one: grades one submission.
         environment: what a second run must have in common to give the same bytes.
         bench: what `grade_one` grades with.
+        warning: what staff must know of the isolation; "" where it is the best there is.
     """
 
     grade_one: GradeOne
     environment: Environment
     bench: pipeline.Bench
+    warning: str = ""
 
 
 def prepare(secret: bytes, sandbox_choice: str, only: Sequence[str]) -> Grading:
@@ -57,13 +59,14 @@ def prepare(secret: bytes, sandbox_choice: str, only: Sequence[str]) -> Grading:
         stubs=submission_of(ROOT / "assignment", BLANK).files,
         secret=secret,
         environment=environment(lines, box.tier, secret),
+        reference=submission_of(ROOT / "solution", REFERENCE).files,
         only=tuple(only),
     )
 
     def grade_one(submission: Submission) -> Graded:
         return pipeline.grade(submission, bench)
 
-    return Grading(grade_one, bench.environment, bench)
+    return Grading(grade_one, bench.environment, bench, box.warning)
 
 
 def _require_matches(only: Sequence[str], checks: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import msgspec
 import numpy as np
@@ -18,7 +19,10 @@ from grader.verdict import Mismatch, Raised, Verdict
 
 @dataclass(frozen=True)
 class Finding:
-    """Why a trial does not pass. `message` holds the student's numbers and exception text, nothing of the twin."""
+    """Why a trial does not pass; `share` and `excused` are those of `Broken`.
+
+    `message` holds the student's numbers and exception text, nothing of the twin.
+    """
 
     verdict: Verdict
     message: str
@@ -26,6 +30,8 @@ class Finding:
     unwritten: bool = False
     misconception: str = ""
     raised: Raised | None = None
+    share: Fraction = Fraction(0)
+    excused: tuple[str, ...] = ()
     unclear: bool = False
 
 
@@ -73,11 +79,11 @@ def disagreement(exhibit: Exhibit) -> Finding | None:
 
 
 def _held(trial: Trial, answer: Answer) -> dict[str, tuple[int, ...]]:
-    """The shapes of the parameters in the student's module."""
-    given = trial.case.parameters or {}
-    held = {name: array.shape for name, array in given.items() if name not in answer.absent}
-    own = {name: array.shape for name, array in answer.arrays.items() if name.startswith("param.")}
-    return held | {name.removeprefix("param."): shape for name, shape in own.items()}
+    """The shapes of the parameters that the student's module computed with; the twins take over the same ones."""
+    given = trial.case.parameters
+    held = {name: array.shape for name, array in (given or {}).items() if name not in answer.absent}
+    own = {k.removeprefix("param."): v.shape for k, v in answer.arrays.items() if k.startswith("param.")}
+    return held | {name: shape for name, shape in own.items() if given is None or name in answer.reshaped}
 
 
 def _trouble(status: Status, trouble: Trouble, name: str) -> Finding:
@@ -99,7 +105,8 @@ def _in_words(status: Status, trouble: Trouble, name: str) -> Finding:
         return Finding(Verdict.ERROR, trouble.text or f"{name} does not exist")
     if status is Status.BAD_VALUE:
         return Finding(Verdict.FAILED, f"{name}: {trouble.text}{place}")
-    return Finding(Verdict.ERROR, f"{name}: {trouble.kind}: {trouble.text}{place}")
+    said = f": {trouble.text}" if trouble.text else ""
+    return Finding(Verdict.ERROR, f"{name}: {trouble.kind}{said}{place}")
 
 
 def _values(exhibit: Exhibit) -> Finding | None:
@@ -166,5 +173,12 @@ def broken_property(trial: Trial, answer: Answer) -> Finding | None:
         if broken:
             error = Mismatch(what=broken.what, kind="property", at=list(broken.at))
             text = f"{trial.case.target}: {broken.text}"
-            return Finding(Verdict.FAILED, text, error, misconception=broken.misconception)
+            return Finding(
+                Verdict.FAILED,
+                text,
+                error,
+                misconception=broken.misconception,
+                share=broken.share,
+                excused=broken.excused,
+            )
     return None

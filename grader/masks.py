@@ -15,6 +15,7 @@ def fitted(case: Case, answer: Answer) -> tuple[Answer, frozenset[int]]:
 
     Heads folded into the batch, or tokens into rows, are the same factors in another shape. Where dropout is applied
     elsewhere, twice, or without a Dropout module, the twin cannot follow: such a call is judged by its properties only.
+    With p = 0 there is nothing to follow: wherever dropout is applied, the numbers must be the twin's.
     """
     arrays: dict[str, Array] = dict(answer.arrays)
     unfit: set[int] = set()
@@ -27,7 +28,9 @@ def fitted(case: Case, answer: Answer) -> tuple[Answer, frozenset[int]]:
             for path, shape in shapes.masks(case.target, case.arguments, batch, length).items()
         }
         got = {name for name in arrays if name.startswith(f"{number}.mask.")}
-        if got == set(wanted) and all(arrays[name].size == np.prod(shape) for name, shape in wanted.items()):
+        if case.arguments.get("p_dropout") == 0:
+            arrays = {name: array for name, array in arrays.items() if name not in got}
+        elif got == set(wanted) and all(arrays[name].size == np.prod(shape) for name, shape in wanted.items()):
             for name, shape in wanted.items():
                 arrays[name] = arrays[name].reshape(shape)  # (B, S, D) or (B, h, S, S)
         else:

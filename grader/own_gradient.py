@@ -6,11 +6,13 @@ forward pass f, for inputs and parameters p together.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from grader import twins
 from grader.case import Answer, Array, Call, Case, Fault, Input, Limits, Role
 from grader.checks import Draw, shapes
 from grader.checks.trial import GRADIENTS
@@ -21,6 +23,8 @@ STEP = 1e-5
 AGREES = 1e-6
 """Of the sum of |gradient · direction|: the difference quotient is right to about STEP squared."""
 DIRECTIONS = 2
+RESEMBLES = 0.8
+"""Squared attention weights come to 0.91, LayerNorm by the variance to 0.84; a sum for logsumexp to 0.3."""
 TELLING = 1e-3
 """Of the cotangent's largest entry: a smaller gradient may stand for no dependence at all."""
 
@@ -28,7 +32,8 @@ TELLING = 1e-3
 def follows_own_forward(exhibits: Sequence[Exhibit], draw: Draw, student: Student, limits: Limits) -> bool:
     """Whether every gradient of a check is that of the student's own forward pass.
 
-    Only for checks that compare nothing but gradients, and only of what tells.
+    Only for checks that compare nothing but gradients, and only of what tells and resembles what was asked for: the
+    framework finds the right gradient of anything.
 
     Args:
         exhibits: the check's trials and answers.
@@ -38,7 +43,7 @@ def follows_own_forward(exhibits: Sequence[Exhibit], draw: Draw, student: Studen
     """
     if any(exhibit.trial.compare != GRADIENTS for exhibit in exhibits):
         return False
-    if any(exhibit.single for exhibit in exhibits) or not tells(exhibits):
+    if any(exhibit.single for exhibit in exhibits) or not tells(exhibits) or not all(map(_resembles, exhibits)):
         return False
     probes = [(e, _direction(e, draw)) for e in exhibits for _ in range(DIRECTIONS)]
     cases = [moved(e, v, sign) for e, v in probes for sign in (STEP, -STEP)]
@@ -47,6 +52,15 @@ def follows_own_forward(exhibits: Sequence[Exhibit], draw: Draw, student: Studen
         return False
     pairs = zip(answers[::2], answers[1::2], strict=True)
     return all(_agrees(e, v, *pair) for (e, v), pair in zip(probes, pairs, strict=True))
+
+
+def _resembles(exhibit: Exhibit) -> bool:
+    """Whether the first call's output points where the right one does: the cosine of the angle between the two."""
+    out, wanted = exhibit.answer.arrays.get("0.out"), twins.run(exhibit.trial.case, exhibit.answer, calls=(0,))["0.out"]
+    if out is None or out.shape != wanted.shape:
+        return False
+    lengths = float(np.linalg.norm(out)) * float(np.linalg.norm(wanted))
+    return lengths > 0 and float((out * wanted).sum()) >= RESEMBLES * lengths
 
 
 def tells(exhibits: Sequence[Exhibit]) -> bool:
@@ -64,24 +78,28 @@ def _tells(exhibit: Exhibit) -> bool:
     cotangent, out = case.calls[0].cotangent, answer.arrays.get("0.out")
     if out is None or cotangent is None or out.shape != cotangent.shape or not np.isfinite(out).all():
         return False
-    inputs = [name for name, given in case.calls[0].inputs.items() if given.role in {Role.VARIABLE, Role.TABLE_MODEL}]
+    inputs = [name for name, _ in _varied(case)]
     weights = [f"param.{name}" for name in shapes.of(case.target, case.arguments) if name.endswith("weights")]
     least = TELLING * float(np.abs(cotangent).max())
     gradients = [answer.arrays.get(f"0.grad.{name}") for name in (*inputs, *weights)]
     return all(g is not None and np.isfinite(g).all() and np.abs(g).max(initial=0.0) >= least for g in gradients)
 
 
+def _varied(case: Case) -> list[tuple[str, Input]]:
+    """The first call's inputs that have a gradient."""
+    inputs = case.calls[0].inputs.items()
+    return [(name, given) for name, given in inputs if given.role in {Role.VARIABLE, Role.TABLE_MODEL}]
+
+
 def _points(exhibit: Exhibit) -> Iterator[tuple[str, Array]]:
     """What the first call's output depends on: gradient name -> value."""
     case, answer = exhibit.trial.case, exhibit.answer
-    for name, given in case.calls[0].inputs.items():
-        if given.role in {Role.VARIABLE, Role.TABLE_MODEL}:
-            yield f"0.grad.{name}", np.asarray(given.value, dtype=np.float64)
-    parameters = {**(case.parameters or {})}
-    parameters |= {k.removeprefix("param."): v for k, v in answer.arrays.items() if k.startswith("param.")}
-    for name, value in parameters.items():
-        gradient = answer.arrays.get(f"0.grad.param.{name}")
-        if name not in answer.absent and gradient is not None and gradient.shape == value.shape:
+    for name, given in _varied(case):
+        yield f"0.grad.{name}", np.asarray(given.value, dtype=np.float64)
+    for name in shapes.of(case.target, case.arguments):
+        is_own = case.parameters is None or name in answer.reshaped
+        value = answer.arrays.get(f"param.{name}") if is_own else (case.parameters or {}).get(name)
+        if value is not None and name not in answer.absent:
             yield f"0.grad.param.{name}", np.asarray(value, dtype=np.float64)
 
 
@@ -107,7 +125,11 @@ def _agrees(exhibit: Exhibit, direction: Mapping[str, Array], ahead: Answer, beh
     if first is None or second is None or cotangent is None or first.shape != second.shape:
         return False
     weights = np.resize(cotangent, first.shape)
-    difference = float((weights * (first - second)).sum()) / (2 * STEP)
-    terms = [exhibit.answer.arrays[name] * v for name, v in direction.items()]
+    change = first.astype(np.float64) - second.astype(np.float64)
+    difference = float((weights * change).sum()) / (2 * STEP)
+    gradients = [(exhibit.answer.arrays.get(name), v) for name, v in direction.items()]
+    if any(g is not None and g.shape != v.shape for g, v in gradients):
+        return False
+    terms = [g * v for g, v in gradients if g is not None]  # none is as good as zeros: the output must not depend on it
     slope, size = sum(float(t.sum()) for t in terms), sum(float(np.abs(t).sum()) for t in terms)
-    return size > 0 and abs(difference - slope) <= AGREES * size
+    return 0 < size < math.inf and abs(difference - slope) <= AGREES * size

@@ -6,28 +6,29 @@ import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from fractions import Fraction
 
 import msgspec
 import numpy as np
 
 from grader import checks, score
-from grader.borrow import explain_by_own_parts
 from grader.case import Fault, FaultKind
-from grader.diagnose import Causes, all_parts, describe, diagnose, own_part
+from grader.diagnose import LEARNERS, Causes, all_parts, describe, diagnose, own_part
+from grader.errors import InfrastructureError
 from grader.evidence import Exhibit, gather
+from grader.exhausted import named
 from grader.follow import carried_forward
-from grader.graded import Graded
+from grader.graded import Graded, Used
 from grader.judge import Finding, judge
 from grader.misconceptions import Misconception
-from grader.own_gradient import follows_own_forward, tells
+from grader.own_gradient import follows_own_forward
+from grader.rebind import Repaired, Unnamed, explain_by_repair
 from grader.rubric import CheckLine, Rubric
-from grader.sandbox import Sandbox
+from grader.sandbox import Sandbox, Usage
 from grader.seed import public_seed
 from grader.student import Student
 from grader.submission import Submission
-from grader.verdict import SCHEMA, Environment, Outcome, Report, SubmissionReport, Verdict
+from grader.verdict import NOT_SELECTED, SCHEMA, Environment, Outcome, Report, SubmissionReport, Verdict
 from grader.verdict import Status as ReportStatus
 
 _NO_ANSWER = {
@@ -39,6 +40,7 @@ _NO_ANSWER = {
 }
 IN_SINGLE = "computed in float32, and compared at the tolerance of float32"
 OWN_FORWARD = "the forward pass is wrong; this is the right gradient of it"
+LEARNING = {parts[0] for parts in LEARNERS.values()}
 MORE_SEEDS = ("second look", "third look")
 _ANSWERED = {Verdict.PASSED, Verdict.FAILED, Verdict.PENDING}
 
@@ -53,6 +55,7 @@ class Bench:
         stubs: the release's files, which stand in for missing ones.
         secret: the class's seed; never leaves the trusted process.
         environment: what the reports say of all this.
+        reference: the solution's files; a broken module's stands in for it where another is judged.
         only: glob patterns over check ids; what does not match is pending. Empty: all.
     """
 
@@ -61,6 +64,7 @@ class Bench:
     stubs: Mapping[str, bytes]
     secret: bytes
     environment: Environment
+    reference: Mapping[str, bytes]
     only: tuple[str, ...] = ()
 
 
@@ -72,18 +76,11 @@ class Record:
         outcomes: check id -> what was found.
         causes: check id -> what explains its failure.
         broken: part -> the first check that it failed in a way that nothing explains.
-        telling: the parts that were seen to depend on their inputs and weights.
     """
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     causes: dict[str, Causes] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
-    telling: set[str] = field(default_factory=set)
-
-    @property
-    def borrowable(self) -> dict[str, str]:
-        """The broken parts that compute something, on which other modules can be judged."""
-        return {part: check for part, check in self.broken.items() if part in self.telling}
 
     @property
     def passed(self) -> frozenset[str]:
@@ -103,32 +100,36 @@ def grade(submission: Submission, bench: Bench) -> Graded:
     Raises:
         InfrastructureError: the grader or the machine failed; the submission is not to blame.
     """
+    if submission.unread:
+        raise InfrastructureError(submission.unread)
     if submission.problem:
         return Graded(_ungradable(submission, bench), {})
-    record, timings, wanted = Record(), {}, _wanted(bench)
-    with np.errstate(all="ignore"), bench.sandbox.open({**bench.stubs, **submission.files}) as session:
+    record, wanted = Record(), bench.rubric.selected(bench.only)
+    timings: dict[str, float] = {}
+    used: dict[str, Used] = {}
+    files = {**bench.stubs, **submission.files}
+    repaired = Repaired(bench.sandbox, files, bench.reference)
+    with np.errstate(all="ignore"), bench.sandbox.open(files) as session, repaired:
         student = Student(session)
         for line in bench.rubric.checks:
-            start = time.perf_counter()
-            record.outcomes[line.id] = _not_assessed(line, record, wanted) or _assess(line, student, bench, record)
+            start, session.usage = time.perf_counter(), Usage()
+            skipped = _not_assessed(line, record, wanted)
+            record.outcomes[line.id] = skipped or _assess(line, student, repaired, bench, record)
             timings[line.id] = time.perf_counter() - start
-    return Graded(_report(submission, bench, carried_forward(record.outcomes, record.causes)), timings)
+            if session.usage.requests:
+                used[line.id] = _used(session.usage)
+    return Graded(_report(submission, bench, carried_forward(record.outcomes, record.causes)), timings, used)
 
 
-def _wanted(bench: Bench) -> frozenset[str]:
-    """The ids that `only` selects, with all that they need."""
-    chosen = {c.id for c in bench.rubric.checks if not bench.only or any(fnmatchcase(c.id, p) for p in bench.only)}
-    for line in reversed(bench.rubric.checks):  # needs stand above what needs them
-        if line.id in chosen:
-            chosen |= {*line.needs, *line.after}
-    return frozenset(chosen)
+def _used(usage: Usage) -> Used:
+    return Used(usage.requests, usage.cpu_s, usage.peak_kib / 1024)  # KiB -> MiB
 
 
 def _not_assessed(line: CheckLine, record: Record, wanted: frozenset[str]) -> Outcome | None:
     if line.pending:
         return Outcome(verdict=Verdict.PENDING, message=line.pending)
     if line.id not in wanted:
-        return Outcome(verdict=Verdict.PENDING, message="not selected by --only")
+        return Outcome(verdict=Verdict.PENDING, message=NOT_SELECTED)
     for earlier in line.needs:
         if record.outcomes[earlier].verdict not in _ANSWERED:
             return Outcome(verdict=Verdict.SKIPPED, message=f"needs {earlier}, which gave no answer")
@@ -138,30 +139,33 @@ def _not_assessed(line: CheckLine, record: Record, wanted: frozenset[str]) -> Ou
     return None
 
 
-def _assess(line: CheckLine, student: Student, bench: Bench, record: Record) -> Outcome:
+def _assess(line: CheckLine, student: Student, repaired: Repaired, bench: Bench, record: Record) -> Outcome:
     """One check: its cases to the worker in one request, the same cases to the twins, both sets of arrays compared."""
     draw = checks.Draw(np.random.default_rng(public_seed(bench.secret, line.id)))
-    exhibits = _exhibits(line, draw, student, bench)
+    exhibits, limits = _exhibits(line, draw, student, bench), bench.rubric.limits_of(line)
     if isinstance(exhibits, Fault):
         return Outcome(verdict=_NO_ANSWER[exhibits.kind], message=exhibits.text)
     remarks = (IN_SINGLE,) if any(exhibit.single for exhibit in exhibits) else ()
     finding = judge(exhibits)
     if finding is None:
         return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=remarks)
-    if tells(exhibits):
-        record.telling.add(own_part(exhibits))
+    finding = named(finding, limits)
     pairs = record.broken.keys().isdisjoint(all_parts(exhibits))  # else there is a fault that no name explains
-    causes = explain_by_own_parts(
-        exhibits, record.borrowable, record.misconceptions, student, bench.rubric.limits
-    ) or diagnose(exhibits, finding, record.misconceptions, passed=record.passed, pairs=pairs)
+    tolerances = bench.rubric.tolerance(line), bench.rubric.single
+    causes = (
+        explain_by_repair(exhibits, record.broken, record.misconceptions, repaired, limits, tolerances)
+        or diagnose(exhibits, finding, record.misconceptions, passed=record.passed, pairs=pairs)
+        or _excuses(finding, record)
+    )
     if causes:
         record.causes[line.id] = causes
-    elif follows_own_forward(exhibits, draw, student, bench.rubric.limits):
+    elif follows_own_forward(exhibits, draw, student, limits):
         return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=(OWN_FORWARD,))
     else:
         record.broken.setdefault(own_part(exhibits), line.id)
     return Outcome(
         verdict=finding.verdict,
+        share=finding.share,
         error=finding.error,
         diagnosis=describe(causes),
         message=finding.message,
@@ -172,9 +176,18 @@ def _assess(line: CheckLine, student: Student, bench: Bench, record: Record) -> 
     )
 
 
+def _excuses(finding: Finding, record: Record) -> Causes:
+    """What another check's failure says of this one: its cause, or a fault without a name in something written."""
+    for check in finding.excused:
+        faulty = [part for part, first in record.broken.items() if first == check and part not in LEARNING]
+        if causes := record.causes.get(check) or tuple(Unnamed(part, check) for part in faulty):
+            return causes
+    return ()
+
+
 def _exhibits(line: CheckLine, draw: checks.Draw, student: Student, bench: Bench) -> tuple[Exhibit, ...] | Fault:
     trials = checks.trials(line.id, draw)
-    answers = student.run([trial.case for trial in trials], bench.rubric.limits)
+    answers = student.run([trial.case for trial in trials], bench.rubric.limits_of(line))
     if isinstance(answers, Fault):
         return answers
     return gather(trials, answers, bench.rubric.tolerance(line), bench.rubric.single)

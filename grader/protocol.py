@@ -105,6 +105,7 @@ def _case(case: Case, arrays: list[Array]) -> dict[str, Any]:
         "seed": case.seed,
         "dtype": case.dtype,
         "masks": case.masks,
+        "rebind": list(case.rebind),
     }
 
 
@@ -180,6 +181,8 @@ def _arrays(header: _Header, buffers: memoryview, cases: Sequence[Case]) -> list
 def _size(entry: _Entry) -> int:
     if entry.dtype not in DTYPES:
         raise ProtocolError(f"an array of dtype {plain(entry.dtype)[:20]}; expected one of {', '.join(DTYPES)}")
+    if 0 in entry.shape and math.prod(filter(None, entry.shape)) > MAX_ARRAY_BYTES:
+        raise ProtocolError(f"an empty array of shape {entry.shape}, which is more than NumPy can count")
     return math.prod(entry.shape) * DTYPES[entry.dtype].itemsize
 
 

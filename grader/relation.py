@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -58,10 +59,11 @@ def _scaled(got: Array, wanted: Array, batch: int, rounding: float) -> Relation 
     if len(np.unique(np.abs(wanted))) < MANY:
         return None
     factor = float((got * wanted).sum() / (wanted * wanted).sum())
-    if factor and _same(got, factor * wanted, rounding):
+    if factor and math.isfinite(factor) and _same(got, factor * wanted, rounding):
         return Relation("factor", two_digits(factor))
     offset = float((got - wanted).mean())
-    return Relation("offset", two_digits(offset)) if _same(got, wanted + offset, rounding) else None
+    is_moved = math.isfinite(offset) and _same(got, wanted + offset, rounding)
+    return Relation("offset", two_digits(offset)) if is_moved else None
 
 
 def _transposed(got: Array, wanted: Array, rounding: float) -> bool:

@@ -24,6 +24,8 @@ from grader.verdict import Visibility
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "hw3"
 """What the archive unpacks to."""
+OURS = "gpu.py"
+"""Of the tests beside the students', the one that needs the reference."""
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 REGULAR_FILE = 0o100644
 
@@ -54,8 +56,11 @@ def contents(root: Path) -> dict[str, bytes]:
         UsageError: a marker in `solution/` is malformed, or a file is missing.
     """
     stubs = {f"assignment/{name}": content for name, content in release_stubs().items()}
-    given = [root / "assignment" / "__init__.py", *(root / "assignment" / "framework").glob("*.py")]
-    tests = [*(root / "tests").glob("*.py"), *(root / "tests" / "fixtures").iterdir()]
+    ours = root / "assignment"
+    given = [ours / "__init__.py", ours / "reversal.py", *(ours / "framework").glob("*.py")]
+    given += (ours / "training").glob("*.py")
+    tests = [path for path in (root / "tests").glob("*.py") if path.name != OURS]
+    tests += (root / "tests" / "fixtures").iterdir()
     for_students = root / "handouts" / "release"
     try:
         files = {path.relative_to(root).as_posix(): path.read_bytes() for path in (*given, *tests, root / "LICENSE")}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from importlib import resources
 from typing import Literal, TypeVar
@@ -16,6 +19,18 @@ from grader.verdict import Visibility
 
 T = TypeVar("T")
 
+LONGEST_S, MOST_MIB = 24 * 3600, 1024 * 1024
+LEAST_MIB = 192
+"""Of address space: NumPy itself does not load with less."""
+
+
+class OwnLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What of the head's limits is otherwise for one check."""
+
+    wall_s: float | msgspec.UnsetType = msgspec.UNSET
+    cpu_s: int | msgspec.UnsetType = msgspec.UNSET
+    memory_mib: int | msgspec.UnsetType = msgspec.UNSET
+
 
 class CheckLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One check's line; see the head of rubric.yaml."""
@@ -27,6 +42,7 @@ class CheckLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: list[str] = []
     tolerance: str = "float64"
     pending: str = ""
+    limits: OwnLimits = OwnLimits()
 
     @property
     def exact_points(self) -> Fraction:
@@ -101,6 +117,19 @@ class Rubric:
         """The tolerance class of a check."""
         return self.tolerances[line.tolerance]
 
+    def limits_of(self, line: CheckLine) -> Limits:
+        """What one request of a check may use: the head's limits, with its own in their place."""
+        return dataclasses.replace(self.limits, **msgspec.to_builtins(line.limits))
+
+    def selected(self, patterns: Iterable[str]) -> frozenset[str]:
+        """The ids that glob patterns select, with all that they need; no pattern selects all."""
+        globs = tuple(patterns)
+        chosen = {c.id for c in self.checks if not globs or any(fnmatchcase(c.id, glob) for glob in globs)}
+        for line in reversed(self.checks):  # needs stand above what needs them
+            if line.id in chosen:
+                chosen |= {*line.needs, *line.after}
+        return frozenset(chosen)
+
     @property
     def single(self) -> Tolerance:
         """What holds instead for an answer in float32."""
@@ -109,6 +138,7 @@ class Rubric:
     def _validate(self) -> None:
         if "float32" not in self.tolerances:
             raise UsageError("tolerances.yaml: the class float32, which every rubric needs, is missing")
+        _require_sensible("the head", self.limits)
         seen: set[str] = set()
         for line in self.checks:
             for earlier in (*line.needs, *line.after):
@@ -122,6 +152,7 @@ class Rubric:
                 raise UsageError(
                     f"rubric.yaml: {line.id} names tolerance {line.tolerance!r}; there are {sorted(self.tolerances)}"
                 )
+            _require_sensible(line.id, self.limits_of(line))
             seen.add(line.id)
         total = sum((line.exact_points for line in self.checks), Fraction(0))
         if total != self.max_score:
@@ -136,6 +167,22 @@ def load() -> Rubric:
     """
     here = resources.files("grader")
     return Rubric(here.joinpath("rubric.yaml").read_text("utf-8"), here.joinpath("tolerances.yaml").read_text("utf-8"))
+
+
+def _require_sensible(whose: str, limits: Limits) -> None:
+    """Raises: UsageError: a limit that no request could keep, or that would never be met."""
+    for name, value, unit, least, most in (
+        ("wall_s", limits.wall_s, "seconds", 0.1, LONGEST_S),
+        ("cpu_s", limits.cpu_s, "seconds", 1, LONGEST_S),
+        ("memory_mib", limits.memory_mib, "MiB", LEAST_MIB, MOST_MIB),
+    ):
+        if not least <= value <= most:  # a NaN, too
+            raise UsageError(f"rubric.yaml: {whose} has {name} {value:g}; expected {least:g} to {most:g} {unit}")
+    if limits.wall_s < limits.cpu_s:
+        raise UsageError(
+            f"rubric.yaml: {whose} has wall_s {limits.wall_s:g} and cpu_s {limits.cpu_s}; expected a wall_s "
+            "of at least cpu_s, or the processor time could never be used up: raise wall_s, too"
+        )
 
 
 def _read(text: str, kind: type[T], name: str) -> T:

@@ -30,4 +30,4 @@ class Student:
         try:
             return decode_reply(frame, nonce, cases)
         except ProtocolError as error:
-            return Fault(FaultKind.PROTOCOL, str(error))
+            return Fault(FaultKind.PROTOCOL, f"what came back is no answer: {error}")

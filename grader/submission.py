@@ -24,6 +24,7 @@ class Submission:
         files: path inside the package ("nn.py", "helpers.py") -> source as delivered, UTF-8 or with a coding line.
         remarks: what was accepted although unusual.
         problem: why it is ungradable, for its student; "" when it is gradable.
+        unread: why this machine could not read it, for staff; "" when it could. Never its student's fault.
     """
 
     id: str
@@ -34,3 +35,4 @@ class Submission:
     files: Mapping[str, bytes] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     problem: str = ""
+    unread: str = ""

@@ -10,6 +10,8 @@ import msgspec
 SCHEMA = "hw3-report/1"
 AND = " + "
 """Joins the names of two misconceptions."""
+NOT_SELECTED = "not selected by --only"
+"""Why a check is pending that this run was told to leave out."""
 
 
 class Verdict(enum.Enum):

@@ -121,3 +121,9 @@ def generate(
         model.train()
     return translations
     # END SOLUTION
+
+
+if __name__ == "__main__":
+    from assignment.training.script import main
+
+    sys.exit(main())

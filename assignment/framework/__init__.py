@@ -7,7 +7,7 @@ Read it in this order: `tensor` (what you use), `elementwise` and `operations` (
 
 from . import blocks
 from .autodiff import Function, Step
-from .backend import TensorBackend, default_backend
+from .backend import DeviceError, TensorBackend, backend_for, default_backend
 from .creation import ones, rand, randn, tensor, tensor_from_numpy, zeros
 from .module import Module, Parameter
 from .one_hot import OneHot, one_hot
@@ -18,6 +18,7 @@ from .tools import GradientError, gradcheck, trace_shapes
 __all__ = [
     "SGD",
     "Adam",
+    "DeviceError",
     "Function",
     "GradientError",
     "Module",
@@ -28,6 +29,7 @@ __all__ = [
     "Tensor",
     "TensorBackend",
     "average_checkpoints",
+    "backend_for",
     "blocks",
     "default_backend",
     "gradcheck",

@@ -35,10 +35,10 @@ def ones(shape: Sequence[int], backend: TensorBackend | None = None, requires_gr
 def rand(shape: Sequence[int], backend: TensorBackend | None = None, requires_grad: bool = False) -> Tensor:
     """A tensor of random numbers, uniform in [0, 1), from the backend's generator."""
     backend = backend or default_backend()
-    return Tensor(backend.array(backend.generator.random(tuple(shape))), backend, requires_grad)
+    return Tensor(backend.array(backend.source().random(tuple(shape))), backend, requires_grad)
 
 
 def randn(shape: Sequence[int], backend: TensorBackend | None = None, requires_grad: bool = False) -> Tensor:
     """A tensor of random numbers, normal with mean 0 and variance 1, from the backend's generator."""
     backend = backend or default_backend()
-    return Tensor(backend.array(backend.generator.standard_normal(tuple(shape))), backend, requires_grad)
+    return Tensor(backend.array(backend.source().standard_normal(tuple(shape))), backend, requires_grad)

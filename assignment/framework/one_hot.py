@@ -8,7 +8,7 @@ from typing import Any
 
 from . import operations as ops
 from .autodiff import Step
-from .backend import Array
+from .backend import Array, common_backend
 from .elementwise import Mul
 from .shapes import Shape
 from .tensor import Operand, Tensor
@@ -48,7 +48,9 @@ class OneHot(Tensor):
     def __matmul__(self, other: Tensor) -> Tensor:
         matrix = 2
         if isinstance(other, Tensor) and other.dims == matrix and other.shape[0] == self.num_classes:
-            return ops.Index.apply(other, self.ids)  # (*ids, columns of other)
+            target = other.backend
+            if common_backend(self.backend, target).xp is target.xp:
+                return ops.Index.apply(other, target.brought(self.ids))  # (*ids, columns of other)
         return super().__matmul__(other)
 
     def __mul__(self, other: Operand) -> Tensor:

@@ -164,7 +164,8 @@ class Pick(Operation):
     def backward(ctx: Step, grad: Array) -> Any:
         shape, places = ctx.saved
         result = ctx.xp.zeros(shape, dtype=grad.dtype)
-        ctx.xp.put_along_axis(result, places, grad, axis=-1)
+        rows = as_rows(result)  # (..., n) -> (rows, n)
+        rows[ctx.xp.arange(len(rows)), places.reshape(-1)] = grad.reshape(-1)  # (rows,)
         return result, None
 
     @classmethod

@@ -47,7 +47,7 @@ class SGD(Optimizer):
 
     def move(self, index: int, grad: Array, xp: Any) -> Array:  # noqa: ARG002  # the optimisers' common signature
         """The gradient, scaled."""
-        return self.lr * grad
+        return grad * float(self.lr)
 
 
 class Adam(Optimizer):

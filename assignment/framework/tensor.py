@@ -343,27 +343,30 @@ class Tensor(Node):
 
     def __getitem__(self, key: Any) -> Tensor:
         """Elements by integers, slices, lists, arrays or tensors of integers, as in NumPy."""
-        parts = tuple(index_of(part) for part in key) if isinstance(key, tuple) else index_of(key)
+        parts = tuple(self.index_of(part) for part in key) if isinstance(key, tuple) else self.index_of(key)
         try:
             return ops.Index.apply(self, parts)
         except IndexError as error:
             raise IndexError(f"index {key} of a tensor of shape {self.shape}: {error}") from None
+
+    def index_of(self, part: Any) -> Any:
+        """One part of an index: a tensor's elements as whole numbers, arrays where this tensor is, others as they are.
+
+        Raises:
+            IndexError: a tensor's elements are not whole numbers.
+        """
+        if not isinstance(part, Tensor):
+            return self.backend.brought(part) if is_array(part) else part
+        index = part.array.astype("int64")
+        if not (index == part.array).all():
+            raise IndexError("a tensor used as an index has elements that are not whole numbers")
+        return self.backend.brought(index)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError(
             f"writing to a part of a tensor of shape {self.shape}: tensors do not change, gradients would be wrong; "
             "build the array first and call tensor_from_numpy, or combine tensors with masks of 0 and 1"
         )
-
-
-def index_of(part: Any) -> Any:
-    """One part of an index: a tensor's elements as whole numbers; anything else as it is."""
-    if not isinstance(part, Tensor):
-        return part
-    index = part.array.astype("int64")
-    if not (index == part.array).all():
-        raise IndexError("a tensor used as an index has elements that are not whole numbers")
-    return index
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:

@@ -44,6 +44,21 @@ class Draw:
         """
         return {name: self._parameter(name, shape) for name, shape in shapes.of(target, arguments).items()}
 
+    def start(self, target: str, arguments: Mapping[str, Json]) -> dict[str, FloatArray]:
+        """Values from which the target learns well: those that the assignment asks for."""
+        return {name: self._initial(name, shape) for name, shape in shapes.of(target, arguments).items()}
+
+    def _initial(self, name: str, shape: tuple[int, ...]) -> FloatArray:
+        if "embeddings" in name:
+            return self.normal(*shape)
+        path, _, leaf = name.rpartition(".")
+        if path.rpartition(".")[2].startswith("ln"):
+            return np.full(shape, float(leaf == "weights"))
+        if leaf == "bias":
+            return np.zeros(shape)
+        bound = float(shape[0]) ** -0.5
+        return self.generator.uniform(-bound, bound, shape)
+
     def _parameter(self, name: str, shape: tuple[int, ...]) -> FloatArray:
         if name.endswith("bias"):
             return self.normal(*shape, scale=0.5)

@@ -97,7 +97,8 @@ def dropout_fresh(draw: Draw) -> Iterator[Trial]:
     """Dropout draws a new mask at every call."""
     call = Call({"x": Input(draw.normal(20, 30))}, Mode.TRAIN)
     case = Case("modules_basic.Dropout", (call, call), {"p_dropout": 0.5}, None, draw.seed())
-    yield Trial(case, NOTHING, (other_output(0, 1, "at a second call in training", "dropout.same_mask"),))
+    fresh = other_output(0, 1, "at a second call in training", "dropout.same_mask")
+    yield Trial(case, NOTHING, (dropped(0, "x", 0.5), dropped(1, "x", 0.5), fresh))
 
 
 def _layer_norm(draw: Draw, x: FloatArray, cotangent: FloatArray, *, eps: float = EPS, own: bool = False) -> Case:

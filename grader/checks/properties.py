@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ FALSE_ALARM = 1e-10
 """How often, at most, a right random implementation may break a statistical rule."""
 ROUNDING = 1e-6
 """Relative error of a few float32 operations: these rules hold for submissions of either precision."""
+_AT_ANOTHER_CALL = "at another call"
 
 
 def unchanged_before(position: int, first: int = 0, second: int = 1) -> Property:
@@ -25,6 +26,8 @@ def unchanged_before(position: int, first: int = 0, second: int = 1) -> Property
 
     def holds(_: Case, answer: Answer) -> Broken | None:
         a, b = answer.arrays[f"{first}.out"], answer.arrays[f"{second}.out"]
+        if not _same_rows(a, b):
+            return Broken(f"{second}.out", f"the output has another shape {_AT_ANOTHER_CALL}")
         moved = np.argwhere(a[:, :position] != b[:, :position])
         if not len(moved):
             return None
@@ -40,6 +43,8 @@ def changed_from(position: int, first: int = 0, second: int = 1) -> Property:
 
     def holds(_: Case, answer: Answer) -> Broken | None:
         a, b = answer.arrays[f"{first}.out"], answer.arrays[f"{second}.out"]
+        if not _same_rows(a, b):
+            return Broken(f"{second}.out", f"the output has another shape {_AT_ANOTHER_CALL}")
         same = np.argwhere((a[:, position:] == b[:, position:]).all(axis=tuple(range(2, a.ndim))))
         if not len(same):
             return None
@@ -59,7 +64,7 @@ def same_output(
 
     def holds(_: Case, answer: Answer) -> Broken | None:
         a, b = answer.arrays[f"{first}.out"], answer.arrays[f"{second}.out"]
-        if a.shape != b.shape:
+        if a.shape != b.shape or (keep is not None and a.shape[: keep.ndim] != keep.shape):
             return Broken(f"{second}.out", f"the output has another shape {where}")
         moved = a != b if keep is None else (a != b) & keep.reshape(keep.shape + (1,) * (a.ndim - keep.ndim))
         if not moved.any():
@@ -164,6 +169,11 @@ def succeeds(call: int, what: str) -> Property:
         return Broken(f"{call}.out", f"{what} is refused: {answer.calls[call].trouble.text}")
 
     return holds
+
+
+def _same_rows(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+    """Whether both are outputs (B, S, …) of one shape: a property may be asked of an answer before its values are."""
+    return a.shape == b.shape and a.ndim >= 2  # noqa: PLR2004 - (B, S)
 
 
 def _reaches(largest: float, bound: float) -> bool:

@@ -10,10 +10,15 @@ from grader.checks.trial import Trial
 CheckFunction = Callable[[Draw], Iterator[Trial]]
 
 _CHECKS: dict[str, CheckFunction] = {}
+_TRAINING: set[str] = set()
 
 
-def check(identifier: str) -> Callable[[CheckFunction], CheckFunction]:
+def check(identifier: str, *, trains: bool = False) -> Callable[[CheckFunction], CheckFunction]:
     """Register a check under the id of its line in `rubric.yaml`.
+
+    Args:
+        identifier: the id.
+        trains: it trains a model, which takes seconds.
 
     Raises:
         ValueError: the id is taken, or the function has no docstring.
@@ -25,6 +30,8 @@ def check(identifier: str) -> Callable[[CheckFunction], CheckFunction]:
         if not (function.__doc__ or "").strip():
             raise ValueError(f"check {identifier!r} has no docstring; its first line is the title a student reads")
         _CHECKS[identifier] = function
+        if trains:
+            _TRAINING.add(identifier)
         return function
 
     return register
@@ -33,6 +40,11 @@ def check(identifier: str) -> Callable[[CheckFunction], CheckFunction]:
 def identifiers() -> tuple[str, ...]:
     """The ids of all checks, in the order in which they are defined."""
     return tuple(_CHECKS)
+
+
+def trains(identifier: str) -> bool:
+    """Whether the check trains a model."""
+    return identifier in _TRAINING
 
 
 def title(identifier: str) -> str:

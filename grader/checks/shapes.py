@@ -65,6 +65,18 @@ def decoder_lm(n_vocab: int, n_embd: int, n_positions: int, n_layer: int, *, bia
     )
 
 
+def classifier(n_vocab: int, n_embd: int, n_positions: int, n_layer: int, *, positions: bool = True) -> Shapes:
+    """The given classifier: embeddings, N layers and a head of two classes."""
+    placed = {"position_embeddings": embedding(n_positions, n_embd)} if positions else {}
+    layers = {f"t_layer_{i + 1}": layer(n_embd) for i in range(n_layer)}
+    return _under(token_embeddings=embedding(n_vocab, n_embd), **placed, **layers, head=linear(n_embd, 2))
+
+
+def translator(n_vocab: int, n_embd: int, n_positions: int, n_layer: int) -> Shapes:
+    """The given translator: a language model."""
+    return _under(model=decoder_lm(n_vocab, n_embd, n_positions, n_layer))
+
+
 def of(target: str, arguments: Mapping[str, Json]) -> Shapes:
     """The shapes of the parameters of a case's target, built with the case's arguments; none for a function."""
     if target not in _BUILDERS:
@@ -112,7 +124,9 @@ def misfit(target: str, arguments: Mapping[str, Json], held: Shapes) -> tuple[st
 def _widened(name: str, shape: tuple[int, ...], held: Shapes) -> tuple[int, ...]:
     """`shape` with the middle width M that the student's own `linear_in.weights` (D, M) has."""
     path, _, parameter = name.rpartition("linear_")
-    middle = held.get(f"{path}linear_in.weights", ())[1:]
+    middle = held.get(f"{path}linear_in.weights", ())[1:2]
+    if not middle:
+        return shape
     if parameter == "in.weights":
         return (shape[0], *middle)  # (D, M)
     if parameter == "in.bias":
@@ -134,5 +148,7 @@ _BUILDERS: dict[str, tuple[Callable[..., Shapes], tuple[str, ...]]] = {
     "transformer.FeedForward": (feed_forward, ("n_embd", "middle_dim", "bias")),
     "transformer.TransformerLayer": (layer, ("n_embd", "bias")),
     "transformer.DecoderLM": (decoder_lm, ("n_vocab", "n_embd", "n_positions", "n_layer", "bias")),
+    "training.SentenceClassifier": (classifier, ("n_vocab", "n_embd", "n_positions", "n_layer", "positions")),
+    "training.Translator": (translator, ("n_vocab", "n_embd", "n_positions", "n_layer")),
 }
 """Target -> its shapes, and the constructor arguments that they depend on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from grader.case import Answer, Case
 
@@ -22,12 +23,16 @@ class Broken:
         text: what was seen, in a sentence, with the student's own numbers only.
         at: the first index that shows it.
         misconception: the mistake that looks like this, where there is one.
+        share: of the points that is earned all the same.
+        excused: ids of checks; where one of them has failed, and why is known, this has the same cause.
     """
 
     what: str
     text: str
     at: tuple[int, ...] = ()
     misconception: str = ""
+    share: Fraction = Fraction(0)
+    excused: tuple[str, ...] = ()
 
 
 Property = Callable[[Case, Answer], Broken | None]

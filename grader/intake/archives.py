@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO
 
 from grader.errors import UngradableError
-from grader.intake import limits
-from grader.intake.folders import open_file, refuse_special
+from grader.intake import limits, tar
+from grader.intake.folders import MACHINE, open_file, refuse_special
 from grader.intake.tree import ARCHIVE_SUFFIXES, Tree, archive_suffix, shown, source_cap
 
 # What the standard library raises on damaged archives (OSError: a seek to a place before the file's beginning,
@@ -48,20 +48,26 @@ def read_archive(path: Path, tree: Tree) -> None:
                 _read_zip(file, tree)
             elif head.startswith(b"\x1f\x8b"):
                 with gzip.GzipFile(fileobj=file) as unzipped:
-                    _read_tar(_Forward(unzipped, file), tree)
+                    _read_tar(unzipped, file, tree)
             elif head[257:262] == b"ustar":
-                _read_tar(_Forward(file, file), tree)
+                _read_tar(file, file, tree)
             else:
                 wanted = ", ".join(reversed(ARCHIVE_SUFFIXES))
                 found = "an empty file" if not head else "another kind of file"
                 raise UngradableError(f"expected an archive ({wanted}), found {found} named {shown(path.name)}")
         except _DAMAGED as error:
+            if isinstance(error, OSError) and error.errno in MACHINE:
+                raise
             wanted = f"expected a whole {archive_suffix(path.name).lower()} archive"
             raise UngradableError(f"{wanted}, found one that is damaged or incomplete") from error
 
 
 class _Bounded(io.BufferedReader):
-    """A file of which no more is read at once than an honest header would ask for (a zip's directory, say)."""
+    """A file of which no more is read than an honest archive asks for, at once (a zip's directory, say) and in all."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        super().__init__(file)
+        self._left = 2 * os.fstat(file.fileno()).st_size + limits.READ_BYTES
 
     def read(self, size: int | None = -1, /) -> bytes:
         limit = limits.READ_BYTES
@@ -70,6 +76,9 @@ class _Bounded(io.BufferedReader):
             raise UngradableError(
                 "expected an archive of a few small files, found a list of contents that is far too long"
             )
+        self._left -= len(data)
+        if self._left < 0:  # many names for the same bytes, which would be read again for each
+            raise UngradableError("expected an archive of a few source files, found one whose files overlap")
         return data
 
 
@@ -103,52 +112,20 @@ def _read_zip(file: _Bounded, tree: Tree) -> None:
             tree.keep(name, data)
 
 
-class _Forward(io.RawIOBase):
-    """A stream that is read once from front to end, within bounds; what tarfile sees of a tar archive.
-
-    Going back is refused: only a forged header asks for it, to be read for ever.
-    """
-
-    def __init__(self, stream: io.BufferedIOBase, packed: _Bounded) -> None:
-        self._stream, self._packed, self._at = stream, packed, 0
-        self.last = b""
-
-    def read(self, size: int = -1, /) -> bytes:
-        if not 0 <= size <= limits.READ_BYTES:
-            raise UngradableError("expected an archive of a few small files, found a header that is far too long")
-        self.last = self._stream.read(size)
-        self._at += len(self.last)
-        _refuse_bomb(self._at, self._packed.tell())
-        return self.last
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        if whence != os.SEEK_SET or offset < self._at:
-            raise tarfile.ReadError("a header points backwards")
-        while self._at < offset and self.read(min(offset - self._at, 64 * limits.KIB)):
-            pass
-        return self._at
-
-
-def _read_tar(stream: _Forward, tree: Tree) -> None:
-    with tarfile.open(fileobj=stream, mode="r:", encoding="utf-8", errors="surrogateescape") as archive:
-        for member in archive:
-            name = tree.admit(member.name)
-            if name is None or member.isdir():
-                continue
-            if member.type not in _TAR_FILES or member.issparse():
-                kind = "a link" if member.issym() or member.islnk() else "no ordinary file"
-                raise UngradableError(f"expected ordinary files, found {shown(name)}, which is {kind}")
-            cap, content = source_cap(name), archive.extractfile(member)
-            if cap is None or content is None:
-                tree.others.append(name)
-                continue
-            tree.keep(name, _read_up_to(content, cap + 1))
-    # tarfile takes a damaged header for the end; the true end is a block of zeros, or nothing more.
-    if stream.last.strip(b"\0"):
-        raise tarfile.ReadError("a damaged header")
+def _read_tar(unpacked: io.BufferedIOBase, packed: _Bounded, tree: Tree) -> None:
+    stream = tar.Stream(unpacked, watch=lambda size: _refuse_bomb(size, packed.tell()))
+    for member in tar.members(stream):
+        name = tree.admit(member.name)
+        if name is None or member.isdir():
+            continue
+        if member.type not in _TAR_FILES:
+            kind = "a link" if member.issym() or member.islnk() else "no ordinary file"
+            raise UngradableError(f"expected ordinary files, found {shown(name)}, which is {kind}")
+        cap = source_cap(name)
+        if cap is None:
+            tree.others.append(name)
+        else:
+            tree.keep(name, stream.take(min(member.size, cap + 1)))
 
 
 def _read_up_to(content: IO[bytes], size: int) -> bytes:

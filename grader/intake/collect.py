@@ -6,11 +6,11 @@ import errno
 import stat
 from pathlib import Path
 
-from grader.errors import UngradableError, UsageError
+from grader.errors import InfrastructureError, UngradableError, UsageError
 from grader.intake import limits
 from grader.intake.archives import read_archive
 from grader.intake.encoding import check_text
-from grader.intake.folders import read_file, read_folder, refuse_special
+from grader.intake.folders import MACHINE, read_file, read_folder, refuse_special
 from grader.intake.identity import fingerprint, stem_of, unique_ids
 from grader.intake.layouts import CLASS_LAYOUTS, FILE_LAYOUTS, Delivery, Found
 from grader.intake.tree import Tree, archive_suffix, is_ignored, shown, source_cap
@@ -45,6 +45,8 @@ def _deliveries(path: Path) -> list[Delivery]:
     whole = [Delivery(label=name, source=shown(name), parts=((name, path.resolve()),))]
     try:
         if stat.S_ISREG(path.stat().st_mode):
+            if not archive_suffix(name) and source_cap(name) is None:
+                raise UsageError(f"{_EXPECTED}, found the file {shown(str(path))}, which is none of these")
             return whole
         names = sorted(_names(path))
     except OSError as error:
@@ -91,12 +93,14 @@ def _holds_canonical(folder: Path) -> bool:
 
 
 def _submission(identity: str, delivery: Delivery) -> Submission:
+    tree, found, problem, unread = Tree(), Found("unrecognised", {}), "", ""
     try:
         tree = _read(delivery)
         found = _recognise(tree)
-        problem = ""
     except UngradableError as error:
-        tree, found, problem = Tree(), Found("unrecognised", {}), str(error)
+        tree, problem = Tree(), str(error)
+    except InfrastructureError as error:
+        unread = str(error)
     return Submission(
         id=identity,
         members=delivery.members or (identity,),
@@ -106,6 +110,7 @@ def _submission(identity: str, delivery: Delivery) -> Submission:
         files=found.files,
         remarks=(*delivery.remarks, *tree.remarks, *found.remarks),
         problem=problem,
+        unread=unread,
     )
 
 
@@ -117,6 +122,8 @@ def _read(delivery: Delivery) -> Tree:
         except OSError as error:
             if error.errno == errno.ELOOP:
                 refuse_special(name, stat.S_IFLNK)
+            if error.errno in MACHINE:
+                raise InfrastructureError(f"{shown(name)} could not be read here: {error.strerror}") from error
             found = f"found {shown(name)}, which cannot be read: {error.strerror or error}"
             raise UngradableError(f"expected readable files, {found}") from error
     return tree

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -11,6 +12,9 @@ from pathlib import Path
 from grader.errors import UngradableError
 from grader.intake import limits
 from grader.intake.tree import Tree, shown, source_cap
+
+MACHINE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE, errno.ETIMEDOUT})
+"""What a machine in trouble answers, whatever was delivered: too many open files, no memory, a bad disk or network."""
 
 # O_NONBLOCK: opening a named pipe must not wait for someone to write into it.
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

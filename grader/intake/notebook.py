@@ -11,6 +11,7 @@ import nbformat
 
 from grader.errors import UngradableError
 from grader.intake.canonical import targets_defined
+from grader.intake.encoding import refuse_wide
 from grader.intake.tree import shown
 
 # What json and nbformat raise on text that is no notebook, or one that is nested a million deep.
@@ -19,10 +20,11 @@ _FUTURE = re.compile(r"^from __future__ import .*$", re.MULTILINE)
 _FORMAT = 4  # of 2014; older ones would need nbformat's conversion, which validates at length
 _NAMED = r"(?:assignment/)?(?P<name>[\w./-]+\.py)"
 _TAG = re.compile(rf"(?:file:)?\s*{_NAMED}\s*")
-_FIRST_LINE = re.compile(rf"\s*(?:#\s*file:|%%writefile\s+(?:-a\s)?|%%file\s)\s*{_NAMED}[ \t]*(?:\n|$)")
+# `*+` and `++` give nothing back of what they took: a cell of a megabyte of blanks is read once, not for hours.
+_FIRST_LINE = re.compile(rf"\s*+(?:#\s*+file:|%%writefile\s++(?:-a\s)?|%%file\s)\s*+{_NAMED}[ \t]*+(?:\n|$)")
 # `!=` and `% b` may begin a continued line of Python; a magic is a percent sign with a name at once.
 _COMMAND = re.compile(
-    r"([ \t]*)(?:(?:[\w, ]+=[ \t]*)?(?:%{1,2}[A-Za-z]|!(?!=)).*|\?{1,2}[A-Za-z_].*|[A-Za-z_][\w.]*\?{1,2}[ \t]*)"
+    r"([ \t]*+)(?:(?:[\w, ]++=[ \t]*+)?(?:%{1,2}[A-Za-z]|!(?!=)).*|\?{1,2}[A-Za-z_].*|[A-Za-z_][\w.]*\?{1,2}[ \t]*+)"
 )
 _FOREIGN_CELL = re.compile(
     r"\s*%%(?:bash|sh|script|html|HTML|javascript|js|latex|markdown|svg|perl|ruby|cmd|python2)\b"
@@ -55,7 +57,7 @@ def read_notebook(name: str, content: bytes) -> Cells:
     source, as the notebook has one namespace; cells that only try things out are left out.
 
     Raises:
-        UngradableError: it is no notebook.
+        UngradableError: it is no notebook, or not in UTF-8.
     """
     cells = [(file, *_python_of(text)) for file, text in _code_cells(name, content)]
     tagged = any(file for file, _, _ in cells)
@@ -80,6 +82,7 @@ def _joined(sources: Sequence[str]) -> str:
 
 def _code_cells(name: str, content: bytes) -> list[tuple[str, str]]:
     """Give the code cells' sources, each with the file that it names ("" for none)."""
+    refuse_wide(shown(name), content)
     try:
         # Not `nbformat.reads`: it would also validate, at length, and warn about what is harmless.
         notebook = nbformat.reader.reads(content.decode("utf-8-sig"))  # type: ignore[no-untyped-call] # it has no annotations

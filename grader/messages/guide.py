@@ -1,4 +1,4 @@
-"""Where a student goes from a check: its title in Chinese, the lecture section and the local tests, in `guide.yaml`."""
+"""Where a student goes from a check: its title, the code, the lecture section and the local tests, in `guide.yaml`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,25 @@ class CheckGuide(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     Args:
         zh: its title in Chinese; the English one is the first line of the check's docstring.
+        where: "<file>.<name>" of what a student wrote for it, such as "nn.logsumexp".
         section: of lecture 6.
         tests: what to give to pytest to run the tests nearest to it; "" where there are none.
     """
 
     zh: str
+    where: str
     section: str
     tests: str = ""
+
+    @property
+    def file(self) -> str:
+        """The file that it looks at: "nn.py"."""
+        return f"{self.where.partition('.')[0]}.py"
+
+    @property
+    def name(self) -> str:
+        """The function or class in it: "logsumexp"."""
+        return self.where.partition(".")[2]
 
 
 class ProblemGuide(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

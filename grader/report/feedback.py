@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.report.finding import Homes, finding, homes
+from grader.messages.phrases import checks_in
+from grader.report.finding import finding
 from grader.report.gradebook import number
-from grader.report.page import Block, Code, Heading, Items, Page, Results, Row, Text, Tone, plain
+from grader.report.homes import Homes, homes
+from grader.report.page import Block, Code, Heading, Items, Line, Page, Results, Row, Text, Tone, plain
 from grader.report.page_html import as_html
 from grader.report.page_markdown import as_markdown
 from grader.report.summary import is_blank
@@ -38,7 +40,8 @@ def page(report: Report, style: Style) -> Page:
 
 def _ungradable(report: Report, voice: Voice) -> Iterator[Block]:
     yield Heading(1, voice.line("title", id=report.submission.id))
-    yield Text(voice.line("ungradable", problem=report.message or voice.say("no_problem_given")), lead=True)
+    problem = voice.told(report.message) if report.message else voice.say("no_problem_given")
+    yield Text(voice.line("ungradable", problem=problem), lead=True)
     yield Text(voice.line("ungradable_next"))
     yield from _received(report, voice)
 
@@ -54,15 +57,15 @@ def _graded(report: Report, voice: Voice) -> Iterator[Block]:
         return
     checks = [check for problem in report.problems for check in problem.checks]
     known = homes(checks, voice)
-    yield from _next_step(checks, voice)
-    for problem in report.problems:
-        yield from _problem(problem, voice, known)
+    yield from _next_step(checks, voice, known)
     if any(map(is_hidden, checks)):
         yield Text(voice.line("hidden_note"))
+    for problem in report.problems:
+        yield from _problem(problem, voice, known)
     remarks = [*report.remarks, *(remark for check in checks if not is_hidden(check) for remark in check.remarks)]
     if remarks:
         yield Heading(2, voice.line("remarks"))
-        yield Items(tuple(map(plain, dict.fromkeys(remarks))))
+        yield Items(tuple(plain(voice.told(remark)) for remark in dict.fromkeys(remarks)))
     yield from _received(report, voice)
 
 
@@ -77,13 +80,30 @@ def _score(report: Report, voice: Voice) -> Iterator[Block]:
         yield Text(voice.line("score_review"), lead=True)
     if report.pending:
         yield Text(voice.line("score_pending", pending=number(report.pending)))
+        yield from _pending([check for problem in report.problems for check in problem.checks], voice)
 
 
-def _next_step(checks: list[CheckReport], voice: Voice) -> Iterator[Block]:
+def _pending(checks: list[CheckReport], voice: Voice) -> Iterator[Block]:
+    """Why points could not be assessed, the most points first."""
+    points: dict[str, float] = {}
+    for check in checks:
+        if check.verdict is Verdict.PENDING and check.message:
+            points[check.message] = points.get(check.message, 0.0) + check.points.available
+    reasons = sorted(points, key=lambda reason: -points[reason])
+    if reasons:
+        lines = (voice.line("pending_reason", points=number(points[r]), reason=voice.told(r)) for r in reasons)
+        yield Items(tuple(lines))
+
+
+def _next_step(checks: list[CheckReport], voice: Voice, known: Homes) -> Iterator[Block]:
     """The first thing to repair; the checks stand in the order in which they build on each other."""
     todo = next((check for check in checks if is_explained(check) or check.unwritten), None)
     if todo is not None:
-        yield Text(voice.line("next_step", title=voice.title(todo)))
+        place = known.explained_at(todo) or todo.id
+        has_finding = is_explained(todo) and voice.style.detail is not Detail.SCORE
+        yield Text(voice.line("next_step", title=known.titles[place]), anchor=place if has_finding else "")
+    elif all(check.verdict is Verdict.PENDING for check in checks):
+        yield Text(voice.line("nothing_assessed"))
     elif all(check.verdict in {Verdict.PASSED, Verdict.PENDING} for check in checks):
         yield Text(voice.line("all_passed"))
 
@@ -93,12 +113,23 @@ def _problem(problem: ProblemReport, voice: Voice, known: Homes) -> Iterator[Blo
     bar = (problem.score, problem.pending, problem.max_score)
     yield Heading(2, voice.line("problem", title=title, score=score, max_score=top), bar)
     told = voice.style.detail is not Detail.SCORE
-    yield _results(problem, voice, told)
-    if any(check.verdict is Verdict.SKIPPED for check in problem.checks):
-        yield Text(voice.line("explain_skipped"))
+    yield _results(problem, voice, known if told else None)
+    yield from _skipped(problem, voice, known)
     yield from _carried(problem, voice, known)
     if told:
-        yield from (finding(check, voice, known) for check in problem.checks if is_explained(check))
+        explained = (check for check in problem.checks if is_explained(check) and not known.is_repeated(check))
+        yield from (finding(check, voice, known) for check in explained)
+
+
+def _skipped(problem: ProblemReport, voice: Voice, known: Homes) -> Iterator[Block]:
+    """What keeps checks from being tried: those that they build on, unless these were not tried either."""
+    skipped = {check.id: check.message for check in problem.checks if check.verdict is Verdict.SKIPPED}
+    if not skipped:
+        return
+    needed = dict.fromkeys(check for message in skipped.values() for check in checks_in(message))
+    roots = [known.titles[check] for check in needed if check in known.titles.keys() - skipped.keys()]
+    titles = voice.say("between").join(roots)
+    yield Text(voice.line("explain_skipped_for", titles=titles) if titles else voice.line("explain_skipped"))
 
 
 def _carried(problem: ProblemReport, voice: Voice, known: Homes) -> Iterator[Block]:
@@ -110,43 +141,52 @@ def _carried(problem: ProblemReport, voice: Voice, known: Homes) -> Iterator[Blo
         ladders = [voice.ladder(name) for name in check.diagnosis.names] if check.diagnosis and voice.full else []
         names = between.join(ladder.name for ladder in ladders if ladder)
         groups.setdefault((names, payers), []).append(check)
-    for (names, payers), checks in groups.items():
-        points, top = number(sum(map(_earned, checks))), number(sum(check.points.available for check in checks))
-        key = "carried_named" if names else "carried"
+    carried = [check for checks in groups.values() for check in checks]
+    points, top = number(sum(map(_earned, carried))), number(sum(check.points.available for check in carried))
+    if len(groups) == 1:  # the table shows which
+        ((names, payers),) = groups
         values = {"names": names} if names else {}
+        key = "carried_named" if names else "carried"
         yield Text(voice.line(key, points=points, available=top, payers=payers, **values))
-        if len(groups) > 1:  # else the table shows which
-            yield Items(tuple(plain(voice.title(check)) for check in checks))
+    elif groups:
+        yield Text(voice.line("carried_several", points=points, available=top))
+        yield Items(tuple(_carried_item(*key, checks, voice) for key, checks in groups.items()))
+
+
+def _carried_item(names: str, payers: str, checks: list[CheckReport], voice: Voice) -> Line:
+    titles = voice.say("titles_between").join(map(voice.title, checks))
+    if names:
+        return voice.line("carried_item_named", names=names, titles=titles)
+    return voice.line("carried_item", payers=payers, titles=titles)
 
 
 def _earned(check: CheckReport) -> float:
     return check.points.earned + check.points.carried_forward
 
 
-def _results(problem: ProblemReport, voice: Voice, told: bool) -> Results:
+def _results(problem: ProblemReport, voice: Voice, known: Homes | None) -> Results:
     head = (voice.say("column_check"), voice.say("column_result"), voice.say("column_points"))
-    return Results(head, tuple(_row(check, voice, told) for check in problem.checks))
+    return Results(head, tuple(_row(check, voice, known) for check in problem.checks))
 
 
-def _row(check: CheckReport, voice: Voice, told: bool) -> Row:
+def _row(check: CheckReport, voice: Voice, known: Homes | None) -> Row:
+    """A line of the table; where findings follow (`known`), it leads to the one that explains it."""
+    anchor = check.id if known and is_explained(check) else ""
     if is_carried(check):
         tone, key = Tone.CARRIED, "verdict_carried"
     elif check.unwritten:
         tone, key = Tone.QUIET, "unwritten"
+    elif anchor and known and known.is_repeated(check):
+        tone, key, anchor = Tone.BAD, "verdict_again", known.explained_at(check)
     else:
         tone, key = _TONES.get(check.verdict, Tone.BAD), f"verdict_{check.verdict.value}"
     earned = voice.say("points_pending") if check.verdict is Verdict.PENDING else number(_earned(check))
     points = f"{earned} / {number(check.points.available)}"
-    anchor = check.id if told and is_explained(check) else ""
     return Row(voice.title(check), is_hidden(check), tone, voice.say(key), points, anchor)
 
 
 def _received(report: Report, voice: Voice) -> Iterator[Block]:
     yield Heading(2, voice.line("received"))
-    whole = {report.submission.source: report.submission.sha256}
-    yield Items(
-        tuple(
-            voice.line("received_file", name=name, sha256=sha256.removeprefix("sha256:"))
-            for name, sha256 in (report.submission.files or whole).items()
-        )
-    )
+    files = report.submission.files.items()
+    found = tuple(voice.line("received_file", name=name, sha256=sha.removeprefix("sha256:")) for name, sha in files)
+    yield Items(found or (voice.line("received_source", name=report.submission.source),))

@@ -45,7 +45,11 @@ def write_submission(out: Path, graded: Graded, wall_s: float, style: Style) -> 
     folder = folder_of(out, graded.report.submission.id)
     folder.mkdir(parents=True, exist_ok=True)
     seconds = {name: round(value, 3) for name, value in graded.timings.items()}
-    timings = dump({"wall_s": round(wall_s, 3), "checks_s": seconds})
+    used = {
+        name: {"requests": of.requests, "cpu_s": round(of.cpu_s, 3), "peak_mib": round(of.peak_mib, 1)}
+        for name, of in graded.used.items()
+    }
+    timings = dump({"wall_s": round(wall_s, 3), "checks_s": seconds, "used": used})
     contents = {
         FEEDBACK: feedback(graded.report, style),
         FEEDBACK_HTML: feedback_html(graded.report, style),

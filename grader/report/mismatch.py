@@ -15,23 +15,57 @@ _BARE = {"value": "error_value_short", "finite": "error_finite_somewhere"}
 _WITH_PLACE = {"finite": "error_finite", "property": "error_property_at"}
 _ITS_OWN_WORDS = frozenset({"property", "dtype"})
 """Kinds of which the grader's own sentence says more than the kind does."""
+WORDS = 300
+"""The most characters of one text that came from elsewhere."""
 
 
-def told(check: CheckReport, error: Mismatch, voice: Voice) -> Iterator[Text]:
-    """The sentences about a public check's mismatch; without numbers where the style has none."""
-    yield Text(sentence(_kind(error, voice)))
+def told(check: CheckReport, error: Mismatch, voice: Voice, *, asks: bool = True) -> Iterator[Text]:
+    """The sentences about a public check's mismatch; without numbers where the style has none.
+
+    Args:
+        check: it.
+        error: its mismatch.
+        voice: says them.
+        asks: whether a question is to follow where the mistake has no name.
+    """
+    yield Text(sentence(_kind(check, error, voice)))
+    if not voice.full:
+        return
     parameter_shape = error.kind == "shape" and error.wanted is None
-    if voice.full and check.message and (error.kind in _ITS_OWN_WORDS or parameter_shape):
-        yield Text(voice.line("in_words", text=one_line(check.message, 300)))
-    if voice.full and error.relation and check.diagnosis is None:
-        yield Text(voice.line(f"relation_{error.relation}", **_factor(error)))
+    if check.message and (error.kind in _ITS_OWN_WORDS or parameter_shape):
+        yield Text(voice.line("in_words", text=one_line(voice.told(check.message), WORDS)))
+    if check.diagnosis is None and (asks or error.relation):
+        yield Text(_question(check, error, voice))
+
+
+def _question(check: CheckReport, error: Mismatch, voice: Voice) -> Line:
+    """What to ask oneself where no mistake has a name: how the numbers are related, else what shows such a mismatch."""
+    if error.relation:
+        return voice.line(f"relation_{error.relation}", **_factor(error))
+    if error.what.startswith("param.") and error.kind in {"missing", "shape"}:
+        return voice.line("hint_names", **voice.place(check))
+    if error.kind == "missing" and ".grad." not in error.what:
+        return voice.line("hint_returned")
+    if _counts_texts(check, error, voice):
+        return voice.line("ask_texts")
+    return voice.line(f"ask_{error.kind}")
 
 
 def _factor(error: Mismatch) -> dict[str, str]:
     return {} if error.factor is None else {"factor": _short(error.factor)}
 
 
-def _kind(error: Mismatch, voice: Voice) -> Line:
+def _counts_texts(check: CheckReport, error: Mismatch, voice: Voice) -> bool:
+    """Whether a wrong shape is that of texts, as rows of ids: their number, and the length of the longest."""
+    guide = voice.guide(check)
+    of_texts = guide is not None and guide.where == "translation.generate"
+    return of_texts and error.kind == "shape" and error.got is not None and len(error.got) == 2  # noqa: PLR2004
+
+
+def _kind(check: CheckReport, error: Mismatch, voice: Voice) -> Line:
+    if voice.full and error.got and _counts_texts(check, error, voice):
+        texts, tokens = error.got
+        return voice.line("error_texts", texts=texts, tokens=tokens)
     key, values = (_numbers(error) if voice.full else None) or (_BARE.get(error.kind, f"error_{error.kind}"), {})
     return voice.line(key, what=_what(error.what, voice), **values)
 

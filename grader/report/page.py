@@ -52,10 +52,11 @@ class Heading:
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; `lead` is set larger."""
+    """A paragraph; `lead` is set larger. `anchor` names a finding that it leads to, "" for none."""
 
     line: Line
     lead: bool = False
+    anchor: str = ""
 
 
 @dataclass(frozen=True)

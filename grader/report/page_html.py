@@ -51,7 +51,9 @@ def _block(block: Block) -> Iterator[str]:
             if block.points is not None:
                 yield _bar(*block.points)
         case Text():
-            yield f'<p class="lead">{_line(block.line)}</p>' if block.lead else f"<p>{_line(block.line)}</p>"
+            words = _line(block.line)
+            linked = f'<a href="#{_anchor(block.anchor)}">{words}</a>' if block.anchor else words
+            yield f'<p class="lead">{linked}</p>' if block.lead else f"<p>{linked}</p>"
         case Items():
             yield f"<ul>{''.join(f'<li>{_line(item)}</li>' for item in block.lines)}</ul>"
         case Code():

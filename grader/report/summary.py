@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from grader.report.yaml import OneLine, dump
-from grader.verdict import CheckReport, Report, Status, Verdict
+from grader.verdict import NOT_SELECTED, CheckReport, Report, Status, Verdict
 
 SCHEMA = "hw3-summary/1"
 _NOT_TRIED = frozenset({Verdict.SKIPPED, Verdict.PENDING})
@@ -42,11 +42,11 @@ def attempted(check: CheckReport) -> bool:
 
 
 def is_blank(report: Report) -> bool:
-    """Whether nothing has been filled in yet."""
+    """Whether nothing has been filled in yet; never of a run that left checks out, for it has not seen the rest."""
     checks = [check for problem in report.problems for check in problem.checks]
-    return (
-        report.status is Status.GRADED and any(check.unwritten for check in checks) and not any(map(attempted, checks))
-    )
+    if report.status is not Status.GRADED or any(check.message == NOT_SELECTED for check in checks):
+        return False
+    return any(check.unwritten for check in checks) and not any(map(attempted, checks))
 
 
 def known_scores(reports: Iterable[Report]) -> list[float]:
@@ -113,15 +113,15 @@ def _check(name: str, checks: Sequence[CheckReport]) -> dict[str, Any]:
 
 
 def _misconceptions(reports: Iterable[Report]) -> list[dict[str, Any]]:
-    """Most common first, counted once a submission however many checks show it."""
+    """Most common first, counted once a submission however many checks show it; of a pair each by itself."""
     submissions: dict[str, set[str]] = defaultdict(set)
     checks: dict[str, set[str]] = defaultdict(set)
     for report in reports:
         for problem in report.problems:
             for check in problem.checks:
-                if check.diagnosis is not None:
-                    submissions[check.diagnosis.misconception].add(report.submission.id)
-                    checks[check.diagnosis.misconception].add(check.id)
+                for name in check.diagnosis.names if check.diagnosis else ():
+                    submissions[name].add(report.submission.id)
+                    checks[name].add(check.id)
     names = sorted(submissions, key=lambda name: (-len(submissions[name]), name))
     return [
         OneLine(misconception=name, submissions=len(submissions[name]), checks=sorted(checks[name])) for name in names

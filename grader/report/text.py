@@ -14,6 +14,7 @@ _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters: ANSI sequences begin with one
     "\ud800-\udfff"  # lone surrogates: no encoding has them
     "\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c"  # marks that turn the reading direction round
+    "\xad\u200b\u2060-\u2065\u206a-\u206f\U000e0000-\U000e007f"  # what nobody sees, yet tells two names apart
     "\ufeff\ufffe\uffff]"
 )
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
@@ -22,6 +23,7 @@ _MARKDOWN = re.compile(
     r"|(?<!&)#"  # not that of an entity
     r"|(?<![^\W_])_|_(?![^\W_])"  # inside a word an underscore is only itself
     r"|^[-+=]"  # at the start of a line
+    r"|:(?=//)|(?<=[Ww]{3})\."  # GitHub's Markdown makes links of bare addresses
 )
 _FORMULA = "=+-@"
 

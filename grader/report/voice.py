@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 from grader.messages import Texts, texts
 from grader.messages.guide import CheckGuide, guide
 from grader.messages.hints import Ladder, ladders
+from grader.messages.phrases import find, tell
 from grader.report.page import Line, line
 from grader.verdict import CheckReport, ProblemReport, Verdict, Visibility
 
@@ -53,6 +56,20 @@ class Voice:
     def line(self, key: str, **values: str | int | Line) -> Line:
         """The message of that key, what is filled in kept apart from its markup."""
         return line(self.say.templates[key], **values)
+
+    def told(self, text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
+        """A sentence of the grader's own in this language, with titles for the ids of checks."""
+        return tell(text, self.style.language, lambda check: titles.get(check, check))
+
+    def hint(self, text: str, check: CheckReport) -> Line | None:
+        """What helps on from a sentence of the grader's; None where nothing is known to."""
+        found = find(text)
+        return self.line(found.hint, **self.place(check)) if found and found.hint else None
+
+    def place(self, check: CheckReport) -> dict[str, str]:
+        """What of a student's a check looks at, as values of a message: `name` and `file`."""
+        known = self.guide(check)
+        return {"name": known.name, "file": known.file} if known else {"name": check.title, "file": "*.py"}
 
     def ladder(self, name: str) -> Ladder | None:
         """The ladder of a misconception; None for one that an older grader named and this one does not know."""

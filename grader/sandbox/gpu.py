@@ -52,10 +52,14 @@ def find(devices: Path = DEVICES) -> Gpu:
     control = [devices / name for name in CONTROL]
     if not numbered or not all(path.exists() for path in control):
         wanted = ", ".join(str(path) for path in (*control, devices / "nvidia0"))
-        raise RefusedToStartError(f"--gpu needs an NVIDIA GPU ({wanted}), found none; grade without --gpu, on the CPU")
+        raise RefusedToStartError(
+            f"--sandbox bwrap+gpu needs an NVIDIA GPU ({wanted}), found none; grade with --sandbox bwrap, on the CPU"
+        )
     packages = tuple(_packages())
     if not any(path.name == "cupy" for path in packages):
-        raise RefusedToStartError("--gpu needs CuPy: pip install 'hw3-autograder[gpu]', or grade without --gpu")
+        raise RefusedToStartError(
+            "--sandbox bwrap+gpu needs CuPy: pip install 'hw3-autograder[gpu]', or grade with --sandbox bwrap"
+        )
     return Gpu((*control, numbered[0]), tuple(path for path in FACTS if path.exists()), tuple(_libraries()), packages)
 
 

@@ -13,7 +13,7 @@ from .interpreter import Interpreter, inspect
 from .links import command, lay_out
 from .process import Worker
 from .session import Start
-from .stage import FRAMEWORK, WORKER, Stage
+from .stage import GIVEN, WORKER, Stage
 
 OTHERS_PACKAGES = {"site-packages", "dist-packages"}
 LIBRARY_CACHE = Path("/etc/ld.so.cache")
@@ -35,7 +35,7 @@ def starter(worker: Path = WORKER) -> Start:
 
 def _readable(stage: Stage, python: Interpreter, worker: Path) -> Iterator[Path]:
     """The very places that tier A binds, as they are called outside."""
-    yield from (stage.root, worker, FRAMEWORK, python.numpy, LIBRARY_CACHE)
+    yield from (stage.root, worker, *GIVEN.values(), python.numpy, LIBRARY_CACHE)
     if python.numpy_libraries:
         yield python.numpy_libraries
     yield from (entry for entry in python.standard.iterdir() if entry.name not in OTHERS_PACKAGES)

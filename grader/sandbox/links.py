@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .environment import PYTHON_OPTIONS
 from .interpreter import Interpreter
-from .stage import FRAMEWORK, WORKER, Stage
+from .stage import GIVEN, WORKER, Stage
 
 
 def lay_out(stage: Stage, python: Interpreter, worker: Path = WORKER) -> None:
@@ -22,10 +22,11 @@ def lay_out(stage: Stage, python: Interpreter, worker: Path = WORKER) -> None:
         link.parent.mkdir(exist_ok=True)
         if place is not None and not link.is_symlink():
             link.symlink_to(place)
-    framework = stage.package / "framework"
-    if not framework.is_symlink():
-        framework.rmdir()
-        framework.symlink_to(FRAMEWORK)
+    for name, folder in GIVEN.items():
+        given = stage.package / name
+        if not given.is_symlink():
+            given.rmdir()
+            given.symlink_to(folder)
 
 
 def command(stage: Stage, python: Interpreter, *words: str) -> list[str]:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from grader.errors import RefusedToStartError
 
 from . import attempts, bubblewrap, landlock, unisolated
-from .gpu import Gpu, find
+from .gpu import find
 from .session import Sandbox, Start
 
-CHOICES = ("auto", "bwrap", "landlock", "unsafe-none")
+CHOICES = ("auto", "bwrap", "bwrap+gpu", "landlock", "unsafe-none")
 
 NAMES = {"A": "bwrap+seccomp", "B": "landlock+seccomp", "C": "none (not isolated)"}
 WITH_GPU = " (with a GPU)"
@@ -24,28 +24,25 @@ FIX = (
 """What staff can do where no isolation works."""
 
 
-def probe(choice: str, *, gpu: bool = False) -> Sandbox:
+def probe(choice: str) -> Sandbox:
     """The sandbox to use.
 
     Args:
         choice: "bwrap": namespaces and seccomp; "landlock": Landlock and seccomp; "auto": the first of these that
-            holds; "unsafe-none": limits only.
-        gpu: with a GPU in it, which only bubblewrap can keep.
+            holds; "bwrap+gpu": bubblewrap with a GPU in it; "unsafe-none": limits only.
 
     Raises:
         RefusedToStartError: it cannot be kept here; the text gives the reason and what to do.
     """
     if choice not in CHOICES:
         raise RefusedToStartError(f"--sandbox {choice}; expected one of {', '.join(CHOICES)}")
-    if gpu and choice not in {"auto", "bwrap"}:
-        raise RefusedToStartError(f"--gpu with --sandbox {choice}; a GPU is only let into bwrap: leave --sandbox out")
     if choice == "unsafe-none":
         return _unisolated()
     if not sys.platform.startswith("linux"):
         raise RefusedToStartError(f"isolation needs Linux, this is {sys.platform}. {FIX}")
     reasons = []
-    for letter, name, start, problem in _ways("bwrap" if gpu else choice, find() if gpu else None):
-        sandbox = Sandbox(NAMES[letter] + WITH_GPU * gpu, start, letter)
+    for letter, name, start, problem in _ways(choice):
+        sandbox = Sandbox(NAMES[letter] + (WITH_GPU if choice == "bwrap+gpu" else ""), start, letter)
         problem = problem or attempts.failure(sandbox)  # noqa: PLW2901 - the same thing, found out later
         if not problem:
             return sandbox
@@ -64,12 +61,13 @@ def keepable() -> list[Sandbox]:
     return kept
 
 
-def _ways(choice: str, gpu: Gpu | None = None) -> Iterator[tuple[str, str, Start, str]]:
+def _ways(choice: str) -> Iterator[tuple[str, str, Start, str]]:
     """What can be tried, best first: the tier's letter, its name here, how to start, and why it must not be ("")."""
     if choice != "landlock":
+        gpu = find() if choice == "bwrap+gpu" else None
         for candidate in bubblewrap.candidates():
             yield "A", str(candidate.path), bubblewrap.starter(candidate.path, gpu=gpu), candidate.problem
-    if choice != "bwrap":
+    if choice in {"auto", "landlock"}:
         yield "B", "Landlock", landlock.starter(), ""
 
 

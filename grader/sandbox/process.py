@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import secrets
@@ -24,6 +25,7 @@ GREETING = b"hw3-worker/1 ready\n"
 ASK = struct.Struct("<4s16sdIIQ")
 TOLD = struct.Struct("<4s16sBBidQQQ")
 ASK_MAGIC, TOLD_MAGIC = b"ask1", b"tld1"
+ENDINGS = range(4)
 """`grader.worker.server` describes them; they stand twice because the worker shares no code with the grader."""
 
 START_S, GRACE_S, END_S = 60.0, 5.0, 10.0
@@ -120,6 +122,11 @@ class Worker:
         if magic != TOLD_MAGIC or back != ticket or frame + output > MAX_TOLD_BYTES:
             raise LostError(
                 f"the worker's answer begins with {head[:4]!r} or bears another ticket; expected {TOLD_MAGIC!r}"
+            )
+        is_an_end = os.WIFEXITED(status) or os.WIFSIGNALED(status)
+        if how not in ENDINGS or locked > 1 or not is_an_end or not 0 <= cpu_s < math.inf:
+            raise LostError(
+                f"the worker tells of an end that no child comes to: {how}, {locked}, {status:#x}, {cpu_s:g} s"
             )
         return Ending(
             how=how,

@@ -10,7 +10,7 @@ from typing import Self
 from grader.case import Fault, Limits
 from grader.errors import InfrastructureError
 
-from .endings import judge, out_of_time
+from .endings import judge
 from .process import LateError, LostError, Worker
 from .stage import Stage
 
@@ -96,9 +96,12 @@ class Session:
         self._worker = worker
         try:
             ending = worker.ask(request, limits)
-        except LateError:
+        except LateError as error:
             self._discard()
-            return out_of_time(limits)
+            raise InfrastructureError(
+                f"a sandbox did not answer within {limits.wall_s:g} s and some grace, though it ends every request at "
+                "its limit; is this machine overloaded? Run fewer at a time (--jobs)"
+            ) from error
         except LostError as error:
             self._discard()
             raise InfrastructureError(f"a sandbox was lost: {error}") from error

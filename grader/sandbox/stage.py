@@ -15,27 +15,30 @@ from .workroom import workroom
 
 GRADER = Path(grader.__file__).parent
 WORKER = GRADER / "worker"
-FRAMEWORK = GRADER.parent / "assignment" / "framework"
-"""Found beside the grader and never through `import assignment`: the current folder may hold a student's."""
+ASSIGNMENT = GRADER.parent / "assignment"
+GIVEN = {name: ASSIGNMENT / name for name in ("framework", "training")}
+"""What is given to students and never taken from them. Found beside the grader and not through `import assignment`: the
+current folder may hold a student's."""
 
 _MODULE = re.compile(r"(?:[^\W\d]\w*/){0,4}[^\W\d]\w*\.py")
 
 
 class Stage:
-    """A folder with `assignment/`: the submission's modules, an `__init__.py`, and a place for the framework."""
+    """A folder with `assignment/`: the submission's modules, an `__init__.py`, and places for what is given."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         """Writes the files.
 
-        Only what Python can import as a module of the package is written, and nothing in the framework's place: the
-        pristine one goes there.
+        Only what Python can import as a module of the package is written, and nothing in the place of what is given:
+        the pristine one goes there.
         """
         self._folder = tempfile.TemporaryDirectory(dir=workroom())
         self.root = Path(self._folder.name)
         self.package = self.root / "assignment"
-        (self.package / "framework").mkdir(parents=True)
+        for name in GIVEN:
+            (self.package / name).mkdir(parents=True)
         for name, source in {"__init__.py": b"", **files}.items():
-            if _MODULE.fullmatch(name) and PurePosixPath(name).parts[0] not in {"framework", "framework.py"}:
+            if _MODULE.fullmatch(name) and PurePosixPath(name).parts[0].removesuffix(".py") not in GIVEN:
                 path = self.package / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(source)

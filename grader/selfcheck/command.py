@@ -36,9 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         everything = load(ROOT)
         ready = grading.prepare(SECRET, options.sandbox, ())
         screen.print(f"sandbox: {ready.environment.sandbox}")
+        if ready.warning:
+            sys.stderr.write(f"selfcheck: warning: {ready.warning}\n")
         ready.bench.rubric.limits = Limits(PATIENT_S, SHORT_CPU_S, MEMORY_MIB)
-        chosen = everything if options.full else everything.sample()
-        _announce(screen.print, chosen, everything)
+        fitting = everything.on(ready.bench.sandbox.letter)
+        chosen = fitting if options.full else fitting.sample()
+        _announce(screen.print, chosen, fitting)
         proof = run(chosen, ready.bench, options.jobs)
     except GraderError as error:
         sys.stderr.write(f"selfcheck: {error}\n")
@@ -71,5 +74,6 @@ def _announce(say: object, chosen: Known, everything: Known) -> None:
     say(
         f"{len(chosen.mutants)} of {len(everything.mutants)} named mutants, "
         f"{len(chosen.machines)} of {len(everything.machines)} machine-made ones, "
-        f"{len(chosen.equivalents)} of {len(everything.equivalents)} equivalents"
+        f"{len(chosen.equivalents)} of {len(everything.equivalents)} equivalents, "
+        f"{len(chosen.attacks)} of {len(everything.attacks)} attacks"
     )

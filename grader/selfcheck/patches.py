@@ -46,9 +46,12 @@ class Mutant(Patch, frozen=True, forbid_unknown_fields=True, kw_only=True):
     Args:
         loses: the checks that must lose points.
         named: the misconception that the first of these must be reported as; "": none.
+        fails: checks that train a model and must fail, even where the points are carried forward; no other mutant is
+            trained.
     """
 
     loses: list[str]
+    fails: list[str] = []
     named: str = ""
 
 
@@ -57,9 +60,11 @@ class Equivalent(Patch, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     Args:
         ways: which of the variations of the design's list it shows (0 to 10).
+        trains: whether it is also graded with the checks that train a model.
     """
 
     ways: list[int]
+    trains: bool = False
 
 
 def solution(folder: Path) -> dict[str, str]:
@@ -103,10 +108,19 @@ def applied(patch: Patch, among: Sequence[Patch], reference: Mapping[str, str]) 
     Raises:
         UsageError: the patch does not fit the reference: it, or the patch, has to be adapted.
     """
-    texts = _patched(patch, {entry.id: entry for entry in among}, dict(reference))
+    return submission(patch.id, {name: text.encode() for name, text in texts(patch, among, reference).items()})
+
+
+def texts(patch: Patch, among: Sequence[Patch], reference: Mapping[str, str]) -> dict[str, str]:
+    """The patched reference's files, as they are handed in: name -> text.
+
+    Raises:
+        UsageError: the patch does not fit the reference: it, or the patch, has to be adapted.
+    """
+    patched = _patched(patch, {entry.id: entry for entry in among}, dict(reference))
     for name, new in patch.rename.items():
-        texts[new] = texts.pop(name)
-    return submission(patch.id, {name: text.encode() for name, text in texts.items()})
+        patched[new] = patched.pop(name)
+    return patched
 
 
 def submission(identifier: str, files: Mapping[str, bytes]) -> Submission:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
-from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +16,8 @@ from grader.judge import judge
 from grader.pipeline import Bench
 from grader.rubric import CheckLine
 from grader.seed import public_seed
+from grader.selfcheck.attacking import Tried, carry_out
+from grader.selfcheck.ground import prepared
 from grader.selfcheck.known import Known
 from grader.selfcheck.machine import Machine
 from grader.selfcheck.patches import Equivalent, Mutant, applied
@@ -25,8 +25,7 @@ from grader.student import Student
 from grader.submission import CANONICAL, Submission
 from grader.verdict import CheckReport, Report, Verdict
 
-T = TypeVar("T")
-R = TypeVar("R")
+Entry = Submission | Mutant | Equivalent | Machine
 
 OWN = {
     "nn.logsumexp": ("p1.lse.*",),
@@ -63,6 +62,7 @@ class Result:
     Args:
         id: of the solution.
         lost: the checks that lost points, in the rubric's order.
+        failed: the checks that were not passed, points or no points.
         names: check -> the misconceptions that it was reported as.
         score: points that count.
         pending: points that could not be assessed.
@@ -71,16 +71,11 @@ class Result:
 
     id: str
     lost: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
     names: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     score: float = 0.0
     pending: float = 0.0
     notes: tuple[str, ...] = ()
-
-
-def side_by_side(work: Callable[[T], R], entries: Iterable[T], jobs: int) -> Iterator[R]:
-    """What comes of each entry, in their order."""
-    with ThreadPoolExecutor(jobs, thread_name_prefix="selfcheck") as pool:
-        yield from pool.map(work, entries)
 
 
 def graded(submission: Submission, bench: Bench, only: tuple[str, ...] = ()) -> Result:
@@ -93,11 +88,8 @@ def graded(submission: Submission, bench: Bench, only: tuple[str, ...] = ()) -> 
     return Result(
         id=submission.id,
         lost=tuple(check.id for check in lost),
-        names={
-            c.id: tuple(c.diagnosis.misconception.split(" + "))
-            for c in of(report)
-            if c.diagnosis and c.verdict not in FINE
-        },
+        failed=tuple(check.id for check in of(report) if check.verdict not in FINE),
+        names={c.id: c.diagnosis.names for c in of(report) if c.diagnosis and c.verdict not in FINE},
         score=report.score or 0.0,
         pending=report.pending,
         notes=tuple(f"{check.id} {check.verdict.value}: {check.message}" for check in lost),
@@ -120,6 +112,12 @@ def checks_for(mutant: Mutant) -> tuple[str, ...]:
     return REACHES[first.removesuffix(".py")]
 
 
+def untrained(bench: Bench, patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """The ids that glob patterns select, but for the checks that train a model, which take seconds each."""
+    lines = (line.id for line in bench.rubric.checks if not checks.trains(line.id))
+    return tuple(check for check in lines if any(fnmatchcase(check, pattern) for pattern in patterns))
+
+
 def first_loss(machine: Machine, reference: dict[str, bytes], bench: Bench) -> Result:
     """The first check of its own part that a machine-made mutant loses; nothing is diagnosed, nothing run after it."""
     own = OWN[machine.target]
@@ -133,7 +131,7 @@ def first_loss(machine: Machine, reference: dict[str, bytes], bench: Bench) -> R
 def _loses(line: CheckLine, student: Student, bench: Bench) -> bool:
     draw = checks.Draw(np.random.default_rng(public_seed(bench.secret, line.id)))
     trials = checks.trials(line.id, draw)
-    answers = student.run([trial.case for trial in trials], bench.rubric.limits)
+    answers = student.run([trial.case for trial in trials], bench.rubric.limits_of(line))
     if isinstance(answers, Fault):
         return True
     return judge(gather(trials, answers, bench.rubric.tolerance(line), bench.rubric.single)) is not None
@@ -148,29 +146,38 @@ class Proof:
     mutants: list[Result]
     machines: list[Result]
     equivalents: list[Result]
+    attacks: list[Tried] = dataclasses.field(default_factory=list)
+    left: str = ""
+    """What all of it together has changed around it."""
 
 
 def run(known: Known, bench: Bench, jobs: int) -> Proof:
-    """Everything graded, `jobs` at a time."""
+    """Everything graded, `jobs` at a time; what waits for a clock begins first, as the rest is done meanwhile."""
     files = dict(known.reference.files)
 
-    def work(entry: Submission | Mutant | Equivalent | Machine) -> Result:
+    def work(entry: Entry) -> Result:
         match entry:
             case Submission():
                 return graded(entry, bench)
             case Machine():
                 return first_loss(entry, files, bench)
             case Mutant():
-                return graded(applied(entry, known.all_mutants, known.texts), bench, checks_for(entry))
+                chosen = (*untrained(bench, checks_for(entry)), *entry.fails)
+                return graded(applied(entry, known.all_mutants, known.texts), bench, chosen)
             case Equivalent():
-                return graded(applied(entry, known.all_equivalents, known.texts), bench)
+                chosen = () if entry.trains else untrained(bench, ("*",))
+                return graded(applied(entry, known.all_equivalents, known.texts), bench, chosen)
 
-    groups: list[list[Submission | Mutant | Equivalent | Machine]] = [
+    groups: list[list[Entry]] = [
         [known.reference, known.blank],
         [*known.mutants],
         [*known.machines],
         [*known.equivalents],
     ]
-    results = side_by_side(work, [entry for group in groups for entry in group], jobs)
-    (reference, blank), mutants, machines, equivalents = ([next(results) for _ in group] for group in groups)
-    return Proof(reference, blank, mutants, machines, equivalents)
+    attacks = sorted(known.attacks, key=lambda attack: not attack.waits)
+    with prepared(bench, known.reference, known.texts, known.all_attacks) as ground:
+        with ThreadPoolExecutor(jobs, thread_name_prefix="selfcheck") as pool:
+            tried = pool.map(lambda attack: carry_out(attack, ground), attacks)
+            results = pool.map(work, [entry for group in groups for entry in group])
+            (reference, blank), mutants, machines, equivalents = ([next(results) for _ in group] for group in groups)
+        return Proof(reference, blank, mutants, machines, equivalents, list(tried), ground.left_behind())

@@ -48,7 +48,7 @@ class Misconceptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Attacks(msgspec.Struct, frozen=True, kw_only=True):
-    """Attacks on the sandbox are tests of their own (`tests/harness/attacks`)."""
+    """Held: graded as it must be, with nothing changed around it; none, where something is and none can be blamed."""
 
     total: int = 0
     held: int = 0
@@ -100,13 +100,13 @@ def summary(proof: Proof, known: Known, tier: str) -> Summary:
             total=len(proof.equivalents), passed=sum(has_full_marks(result) for result in proof.equivalents)
         ),
         misconceptions=Misconceptions(total=len(names), named=len(names - unnamed)),
-        attacks=Attacks(),
+        attacks=Attacks(total=len(proof.attacks), held=0 if proof.left else sum(tried.held for tried in proof.attacks)),
     )
 
 
 def is_killed(mutant: Mutant, result: Result) -> bool:
-    """Whether it lost every check that it must lose."""
-    return set(mutant.loses) <= set(result.lost)
+    """Whether it lost every check that it must lose, and failed every one that it must fail."""
+    return set(mutant.loses) <= set(result.lost) and set(mutant.fails) <= set(result.failed)
 
 
 def is_named(mutant: Mutant, result: Result) -> bool:
@@ -137,6 +137,8 @@ def show(screen: Console, proof: Proof, found: Summary, known: Known) -> None:
     table.add_row("equivalents", str(right.total), str(right.passed), "full marks")
     names = found.misconceptions
     table.add_row("misconceptions", str(names.total), str(names.named), "reported by name")
+    attacks = found.attacks
+    table.add_row("attacks", str(attacks.total), str(attacks.held), f"held on tier {found.tier}")
     screen.print(table)
     for line in _wrong(proof, known):
         screen.print(Text(one_line(line)), soft_wrap=True)
@@ -154,13 +156,18 @@ def _wrong(proof: Proof, known: Known) -> Iterator[str]:
             yield f"SURVIVES        {result.id}"
         elif result.lost and result.id in known.harmless:
             yield f"NOT HARMLESS    {result.id}: loses {', '.join(result.lost)}"
+    for tried in proof.attacks:
+        if not tried.held:
+            yield f"NOT HELD        {tried.id}: {tried.why_not}"
+    if proof.left:
+        yield f"LEFT BEHIND     by some attack: {proof.left}"
 
 
 def _unkilled(pairs: Iterable[tuple[Mutant, Result]]) -> Iterator[str]:
     for mutant, result in pairs:
         if not is_killed(mutant, result):
             lost, notes = ", ".join(result.lost) or "nothing", "; ".join(result.notes)
-            yield f"SURVIVES        {mutant.id}: loses {lost}, expected {', '.join(mutant.loses)}; {notes}"
+            yield f"SURVIVES        {mutant.id}: loses {lost}, expected {', '.join([*mutant.loses, *mutant.fails])}; {notes}"
         elif not is_named(mutant, result):
             said = " + ".join(result.names.get(mutant.loses[0], ())) or "nothing"
             yield f"UNNAMED         {mutant.id}: {mutant.loses[0]} says {said}"

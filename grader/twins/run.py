@@ -12,6 +12,7 @@ from grader.case import Case, Mode, Role
 from grader.errors import UsageError
 
 from .cache import Cache, digest
+from .learning import Learner, SentenceClassifier, Translator
 from .loading import copy_from, effective_parameters
 from .masks import MaskBook, hand_out
 from .parts import Part, Parts, RefusalError
@@ -41,6 +42,12 @@ TARGETS = {
     "translation.generate": "generate",
 }
 """`Case.target` -> which of `Parts` is its twin."""
+
+LEARNERS: dict[str, type[Learner]] = {
+    "training.SentenceClassifier": SentenceClassifier,
+    "training.Translator": Translator,
+}
+"""`Case.target` -> its twin, for what is given to students and built of their modules."""
 
 
 def run(case: Case, answer: Answer, parts: Parts = RIGHT, *, calls: Collection[int] | None = None) -> dict[str, Array]:
@@ -72,11 +79,14 @@ def run(case: Case, answer: Answer, parts: Parts = RIGHT, *, calls: Collection[i
 
     def compute() -> dict[str, Array]:
         copy_from(part, values)
+        if isinstance(part, Learner):
+            part.held = values.keys()
         arrays: dict[str, Array] = {}
         for number in wanted:
             call = case.calls[number]
             book = MaskBook(number, masks) if call.mode is Mode.TRAIN else None
-            found = {} if call.method else run_call(part, call, book, values)
+            knows = not call.method or (isinstance(part, Learner) and call.method in part.methods)
+            found = run_call(part, call, book, values) if knows else {}
             arrays |= {f"{number}.{name}": array for name, array in found.items()}
         return arrays
 
@@ -85,9 +95,12 @@ def run(case: Case, answer: Answer, parts: Parts = RIGHT, *, calls: Collection[i
 
 def make(case: Case, parts: Parts) -> Part:
     """Build the twin of the case's target, without values."""
-    if case.target not in TARGETS:
-        raise UsageError(f"the target {case.target!r} has no twin; expected one of {', '.join(TARGETS)}")
     arguments: dict[str, Any] = dict(case.arguments)
+    if case.target in LEARNERS:
+        return LEARNERS[case.target](parts, **arguments)
+    if case.target not in TARGETS:
+        known = ", ".join([*TARGETS, *LEARNERS])
+        raise UsageError(f"the target {case.target!r} has no twin; expected one of {known}")
     part: Part = getattr(parts, TARGETS[case.target])(parts, **arguments)
     return part
 
@@ -103,7 +116,8 @@ def run_call(part: Part, call: Call, masks: MaskBook | None, values: Collection[
     leaves: dict[str, Tensor] = {}
     arguments = [argument(name, given, leaves) for name, given in call.inputs.items()]
     try:
-        out: Tensor = part(*arguments, **call.keywords)
+        function = getattr(part, call.method) if call.method else part
+        out: Tensor = function(*arguments, **call.keywords)
     except RefusalError:
         return {}
     if masks is not None:

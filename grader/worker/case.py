@@ -46,6 +46,7 @@ class Case:
     seed: int
     dtype: str
     masks: bool
+    rebind: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -44,14 +44,15 @@ def become(request: bytes, reply: int, limits: lockdown.Limits, around: Surround
     """Answers one request on the descriptor `reply`; never returns."""
     try:
         around.walls.round_child(around.server, limits)
+        asked = frames.decode_request(request)
     except BaseException as error:  # noqa: BLE001 - fail closed, whatever it was
-        _write(2, f"the worker is not locked down: {error}\n".encode())
+        _write(2, f"the worker is not locked down, or the request is not one: {error}\n".encode())
         _exit(NOT_LOCKED)
     try:
         _write(reply, LOCKED)
         sys.stdout = io.TextIOWrapper(io.FileIO(1, "w"), "utf-8", "backslashreplace", write_through=True)
         sys.stderr = io.TextIOWrapper(io.FileIO(2, "w"), "utf-8", "backslashreplace", write_through=True)
-        _answer(request, reply, around)
+        _answer(asked, reply, around)
     except MemoryError:
         _exit(OUT_OF_MEMORY)
     except BaseException as error:  # noqa: BLE001 - student code may have broken anything; no frame is an answer too
@@ -60,8 +61,7 @@ def become(request: bytes, reply: int, limits: lockdown.Limits, around: Surround
     _exit(0)
 
 
-def _answer(request: bytes, reply: int, around: Surroundings) -> None:
-    asked = frames.decode_request(request)
+def _answer(asked: frames.Request, reply: int, around: Surroundings) -> None:
     loader.open_package(around.folder)
     guard = Guard(around.folder)
     answers = [programs.run(case, around.framework, guard) for case in asked.cases]

@@ -116,11 +116,14 @@ def server(*, gpu: bool = False) -> bytes:
 
 
 def child(process: int, *, gpu: bool = False) -> bytes:
-    """What NumPy needs, for the process of that number: no other process, socket, signal, limit or namespace.
+    """What NumPy needs, for the process of that number: no other process, thread, socket, signal, limit or namespace.
+
+    Threads are refused because no limit counts them: with small stacks a gibibyte holds more than a machine has numbers
+    for. NumPy is told to use one.
 
     Args:
         process: itself, as it sees itself.
-        gpu: and what a GPU's driver is asked.
+        gpu: and what a GPU's driver is asked; it starts threads.
     """
-    own = [*_clone(fork=False), *_prlimit(may_set=False), *_abort(process)]
-    return _filter([*_ANYONE, *own, *(_GPU if gpu else _open())])
+    own = [*_prlimit(may_set=False), *_abort(process)]
+    return _filter([*_ANYONE, *own, *([*_clone(fork=False), *_GPU] if gpu else _open())])

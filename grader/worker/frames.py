@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import Answer, Argument, Array, Call, Case, Outcome
+from .case import Answer, Argument, Array, Call, Case, Outcome, Trouble
 from .troubles import BadValueError
 
 MAX_REPLY_BYTES = 64 * 1024 * 1024
@@ -53,6 +53,7 @@ def _case(entry: dict[str, Any], arrays: list[Array]) -> Case:
         seed=entry["seed"],
         dtype=entry["dtype"],
         masks=entry["masks"],
+        rebind=tuple(entry["rebind"]),
     )
 
 
@@ -88,7 +89,8 @@ def encode_reply(nonce: str, answers: list[Answer]) -> bytes:
     for number, answer in enumerate(answers):
         needed = sum(array.nbytes for array in answer.arrays.values())
         if needed > room:
-            entries.append(_entry(Answer(Outcome("bad_value"))))
+            text = f"returned more than {MAX_REPLY_BYTES // 2**20} MiB of numbers"
+            entries.append(_entry(Answer(Outcome("bad_value", Trouble(text=text)))))
             continue
         room -= needed
         entries.append(_entry(answer))

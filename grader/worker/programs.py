@@ -8,6 +8,7 @@ from typing import Any
 from . import construct, loader
 from .calls import Caller
 from .case import Answer, Case, Framework
+from .rebind import rebind
 from .troubles import Guard
 
 
@@ -18,6 +19,9 @@ def run(case: Case, framework: Framework, guard: Guard) -> Answer:
     def prepare() -> tuple[Any, Any]:
         construct.make_backend(case, framework)  # once more below: loading a file may draw random numbers, or seed
         target = loader.find(case.target)
+        if case.rebind:
+            rebind(case.rebind)
+            target = loader.find(case.target)
         backend = construct.make_backend(case, framework)
         subject = construct.build(target, case, backend)
         if case.parameters is not None:

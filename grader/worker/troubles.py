@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from .case import Outcome, Trouble
-from .text import KIND_CHARS, SOURCE_CHARS, TEXT_CHARS, clean, is_module_path
+from .text import KIND_CHARS, SOURCE_CHARS, TEXT_CHARS, clean, is_module_path, message
 
 T = TypeVar("T")
 
@@ -37,6 +37,9 @@ class Guard:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder + os.path.sep
+        # Of a folder that is made anew for each submission, no text shows where it lies.
+        root = os.path.dirname(os.path.dirname(folder))  # noqa: PTH120 - as in `main`
+        self._places = {self._folder: ""} | ({root + os.path.sep: os.path.sep} if root != os.path.sep else {})
 
     def run(self, action: Callable[[], T]) -> tuple[T | None, Outcome]:
         """What `action` returned, and "ok"; or None and what it raised, of whatever kind."""
@@ -51,12 +54,12 @@ class Guard:
         word = next((word for kind, word in _WORDS if issubclass(cls, kind)), "raised")
         kind = clean(type.__dict__["__name__"].__get__(cls), KIND_CHARS)
         kind = kind if kind.isidentifier() else "Exception"
-        if issubclass(cls, MissingError | BadValueError):
-            return Outcome(word, Trouble(text=clean(str(error), TEXT_CHARS)))
         try:
-            text = clean(str(error), TEXT_CHARS)
+            text = message(str(error), TEXT_CHARS, self._places)
         except BaseException:  # noqa: BLE001 - its __str__ is student code too
             text = "(its own message cannot be shown: __str__ raised)"
+        if issubclass(cls, MissingError | BadValueError):
+            return Outcome(word, Trouble(text=text))
         file, line, source = self._place(error)
         return Outcome(word, Trouble(kind=kind, text=text, file=file, line=line, source=source))
 
@@ -77,6 +80,8 @@ class Guard:
         return file.removeprefix(self._folder), max(0, min(line, MAX_LINE)), _source(file, line)
 
     def _is_own(self, file: str) -> bool:
+        if type(file) is not str:  # student code can give a code object a name of its own making
+            return False
         path = file.removeprefix(self._folder)
         return path != file and is_module_path(path) and not path.startswith("framework/")
 

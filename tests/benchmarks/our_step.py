@@ -13,9 +13,14 @@ from .frame import print_peak_memory
 from .size import FULL, LEARNING_RATE, Size
 
 
-def our_step(size: Size, dtype: str) -> tuple[Callable[[], float], dict[str, Any]]:
-    """The step (forward, loss, backward, Adam), which returns its loss; and the parameters that it starts from."""
-    backend = TensorBackend(dtype=dtype, seed=0)
+def our_step(
+    size: Size, dtype: str, backend: TensorBackend | None = None
+) -> tuple[Callable[[], float], dict[str, Any]]:
+    """The step (forward, loss, backward, Adam), which returns its loss; and the parameters that it starts from.
+
+    It is taken on the CPU, where no backend says otherwise.
+    """
+    backend = backend or TensorBackend(dtype=dtype, seed=0)
     model = DecoderLM(
         size.n_vocab, size.n_embd, size.n_head, size.seq, p_dropout=0, backend=backend, n_layer=size.n_layer
     )

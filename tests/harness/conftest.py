@@ -1,10 +1,12 @@
 """What several tests of the harness share."""
 
+import os
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
 
-from grader import grading, pipeline, rubric, sandbox
+from grader import grading, pipeline, preflight, rubric, sandbox
 from grader.case import Limits
 from grader.fingerprint import ROOT
 from grader.rubric import Rubric
@@ -22,6 +24,10 @@ from grader.verdict import (
     Verdict,
     Visibility,
 )
+
+settings.register_profile("nightly", max_examples=5_000, deadline=None)
+if wanted := os.environ.get("HYPOTHESIS_PROFILE"):  # pytest's own option comes too early for a profile made here
+    settings.load_profile(wanted)
 
 _HEAD = "schema: hw3-rubric/1\nmax_score: 5\nlimits: {wall_s: 20, cpu_s: 10, memory_mib: 1024}\n"
 ENVIRONMENT = Environment(
@@ -116,7 +122,8 @@ def bench() -> pipeline.Bench:
     lines = rubric.load()
     lines.limits = Limits(wall_s=8.0, cpu_s=1, memory_mib=1024)
     box, secret = sandbox.probe("auto"), b"a secret of the tests, 32 bytes!"
-    return pipeline.Bench(lines, box, release_stubs(), secret, grading.environment(lines, box.tier, secret))
+    reference = preflight.submission_of(ROOT / "solution", preflight.REFERENCE).files
+    return pipeline.Bench(lines, box, release_stubs(), secret, grading.environment(lines, box.tier, secret), reference)
 
 
 @pytest.fixture

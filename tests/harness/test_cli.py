@@ -3,9 +3,10 @@
 import csv
 import dataclasses
 import os
-import signal
+import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import msgspec
@@ -120,6 +121,10 @@ def test_one_submission_is_graded_and_the_class_stays_whole(classroom, prepared)
         (["class", "--submission", "bart"], "did you mean one of bert"),
         (["class", "--seed-file", "none"], "seed file none cannot be read"),
         (["class", "--out", "class/anna/nn.py"], "is a file"),
+        (["class", "--out", "class/reports"], "lies among the submissions in class; name a folder outside"),
+        (["class", "--out", "class"], "lies among the submissions in class"),
+        (["class", "--only", " ,"], "' ,' names no check; expected ids or patterns such as 'p1.*,p3.mha.*'"),
+        (["/etc/passwd"], "found the file /etc/passwd, which is none of these"),
     ],
 )
 def test_wrong_usage_is_one_line_and_status_2(prepared, capsys, arguments, says):
@@ -131,13 +136,83 @@ def test_wrong_usage_is_one_line_and_status_2(prepared, capsys, arguments, says)
 
 
 @pytest.mark.parametrize(
-    "arguments", [["class", "--jobs", "0"], ["class", "--resume", "--fresh"], ["class", "--lang", "fr"], []]
+    "arguments",
+    [
+        ["class", "--jobs", "0"],
+        ["class", "--resume", "--fresh"],
+        ["class", "--lang", "fr"],
+        ["class", "--out", ""],
+        ["class", "--seed-file", ""],
+        [""],
+        [],
+    ],
 )
 def test_arguments_that_make_no_sense_are_status_2(prepared, arguments, capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main(arguments, prepared())
     assert stop.value.code == 2
     assert "usage:" in capsys.readouterr().err
+    assert list(Path().glob("*")) == []
+
+
+@pytest.mark.parametrize(
+    "given", [["--only", "p1.*,p2.*, p3.mha*"], ["--only", "p1.*", "--only", "p2.*,p1.*", "--only", "p3.mha*,"]]
+)
+def test_checks_are_selected_with_commas_or_one_by_one(classroom, prepared, given):
+    def recorded(secret, sandbox, only):
+        asked.append(only)
+        return prepared()(secret, sandbox, only)
+
+    asked = []
+    assert cli.main([str(classroom), "--out", "r", *given], recorded) == 0
+    assert asked == [("p1.*", "p2.*", "p3.mha*")]
+    assert yaml.safe_load(Path("r/run.yaml").read_text())["options"]["only"] == ["p1.*", "p2.*", "p3.mha*"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [([], ["--only", "p1.*"]), (["--only", "p3.layer"], ["--only", "p3.ffn"]), ([], ["--only", "p1.*", "--resume"])],
+)
+def test_reports_are_not_overwritten_by_ones_with_fewer_checks(classroom, prepared, capsys, first, second):
+    assert cli.main([str(classroom), "--out", "r", *first], prepared()) == 0
+    before = Path("r/gradebook.csv").read_bytes(), Path("r/ledger.jsonl").read_bytes()
+    capsys.readouterr()
+    assert cli.main([str(classroom), "--out", "r", *second], prepared()) == 2
+    line = capsys.readouterr().err
+    assert re.fullmatch(
+        rf"grader: --only {re.escape(second[1])} would overwrite the report of anna in r, which has \d+ checks more; "
+        r"name another folder with --out, or leave --only away\n",
+        line,
+    )
+    assert (Path("r/gradebook.csv").read_bytes(), Path("r/ledger.jsonl").read_bytes()) == before
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (["--only", "p1.*"], ["--only", "p1.*"]),
+        (["--only", "p3.ffn,p3.mha.heads"], ["--only", "p3.layer"]),  # which needs both
+        (["--only", "p1.*"], []),
+        (["--submission", "bert"], ["--submission", "anna", "--only", "p1.*"]),
+    ],
+)
+def test_reports_are_overwritten_by_ones_with_as_many_checks(classroom, prepared, first, second):
+    for options in (first, second):
+        assert cli.main([str(classroom), "--out", "r", *options], prepared()) == 0
+
+
+def test_one_submission_alone_may_hold_its_own_reports(classroom, prepared):
+    assert cli.main([str(classroom / "anna"), "--out", str(classroom / "anna" / "reports")], prepared()) == 0
+
+
+@pytest.mark.usefixtures("classroom")
+def test_a_machine_without_threads_is_one_line_and_status_1(prepared, capsys, monkeypatch):
+    def refuse(_thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert cli.main(["class", "--out", "r"], prepared()) == 1
+    assert capsys.readouterr().err.startswith("grader: no thread could be started (can't start new thread); ")
 
 
 def test_a_reference_without_full_marks_is_status_3_and_nothing_is_graded(classroom, prepared, capsys):
@@ -169,10 +244,10 @@ def test_a_full_disk_at_the_end_is_status_1(classroom, prepared, capsys, monkeyp
     assert "summary.yaml could not be read or written: No space left on device" in capsys.readouterr().err
 
 
-def test_names_cannot_speak_to_the_terminal(tmp_path, prepared, capsys, make_submission, monkeypatch):
+def test_names_cannot_speak_to_the_terminal(prepared, capsys, make_submission, monkeypatch):
     evil = make_submission("a", source="\x1b[2J[red]x", problem="[link=http://x]\x1b]0;t\x07")
     monkeypatch.setattr(cli.intake, "collect", lambda _path: [evil])
-    cli.main([str(tmp_path), "--out", "r"], prepared())
+    assert cli.main(["class", "--out", "r"], prepared()) == 0
     printed = capsys.readouterr().out
     assert "\x1b" not in printed
     assert "[red]x" in printed
@@ -199,53 +274,3 @@ def test_nothing_beside_the_submissions_ever_runs(tmp_path, python_path, poisons
     command = [sys.executable, "-m", "grader", "nowhere"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr[:8]) == (2, "grader: "), done.stderr
-
-
-SCRIPT = """
-import sys, threading, types
-sys.modules["grader.pipeline"] = types.ModuleType("grader.pipeline")  # not used here, and slow to import: torch
-from grader import cli, preflight
-from grader.graded import Graded
-from grader.grading import Grading
-from grader.verdict import Environment, Report, Status, SubmissionReport
-
-ENVIRONMENT = Environment(grader="", python="", numpy="", torch="", sandbox="", rubric="", seed="")
-
-def grade_one(submission):
-    print("grading", submission.id, flush=True)
-    if submission.id == "bert" and "--resume" not in sys.argv:
-        written.wait()
-        print("the second one hangs", flush=True)
-        threading.Event().wait()
-    received = SubmissionReport(id=submission.id, members=[], source="", layout="", sha256="", files={})
-    return Graded(Report(schema="hw3-report/1", submission=received, status=Status.GRADED, score=0.0, max_score=0.0,
-        pending=0.0, problems=[], needs_review=False, message="", remarks=[], environment=ENVIRONMENT))
-
-written = threading.Event()
-advance = cli.Bar.advance
-cli.Bar.advance = lambda self, done: (advance(self, done), written.set())
-preflight.check = lambda *_, **__: None
-sys.exit(cli.main([*sys.argv[1:], "--out", "r", "--jobs", "1"], lambda *_: Grading(grade_one, ENVIRONMENT, bench=None)))
-"""
-
-
-@pytest.mark.parametrize(("ending", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
-def test_whatever_ends_a_run_leaves_whole_files_and_a_resume_that_grades_the_rest(classroom, tmp_path, ending, status):
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    command = [sys.executable, str(script), str(classroom)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        for line in process.stdout:
-            if "the second one hangs" in line:
-                process.send_signal(ending)
-        errors = process.stderr.read()
-    assert process.returncode == status
-    assert ("interrupted; what is finished is in r" in errors) == (ending == signal.SIGINT)
-    assert [path.parent.name for path in Path("r").glob("*/report.yaml")] == ["anna"]
-    resumed = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=False)
-    assert (resumed.returncode, resumed.stderr) == (0, "")
-    assert [line for line in resumed.stdout.splitlines() if line.startswith("grading")] == [
-        "grading bert",
-        "grading cleo",
-    ]
-    assert sorted(path.parent.name for path in Path("r").glob("*/report.yaml")) == ["anna", "bert", "cleo"]

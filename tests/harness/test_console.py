@@ -1,12 +1,13 @@
 """What is printed: a bar and colours on a terminal, plain lines elsewhere."""
 
 import io
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from grader.batch import Done
-from grader.console import Bar, distribution, failing, show_layouts, show_results
+from grader.console import Bar, distribution, failing, show_layouts, show_places, show_results
 from grader.verdict import Status, Verdict
 
 
@@ -72,6 +73,13 @@ def test_plain_tables_end_without_blanks_and_one_line_is_one_submission(screen, 
         ["s4", "not", "graded"],
     ]
     assert all(line == line.rstrip() for line in lines)
+
+
+def test_the_closing_lines_name_every_file_that_someone_will_look_for(screen):
+    show_places(screen, Path("reports"))
+    printed = screen.file.getvalue()
+    assert all(f"reports/{name}" in printed for name in ("summary.yaml", "gradebook.csv", "<id>/report.yaml"))
+    assert "reports/<id>/feedback.md and feedback.html (student)" in printed
 
 
 def test_the_layout_table_shows_what_was_received(screen, make_submission):

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from grader.borrow import Unnamed
+from grader.rebind import Unnamed
 from grader.follow import carried_forward
 from grader.misconceptions import find
 from grader.verdict import Outcome, Verdict

@@ -133,21 +133,22 @@ NO_ATTENTION = (
 )
 
 
+OF_LINEAR = {"p2.linear.forward": 3, "p2.linear.init": 2}
+OF_ATTENTION = {f"p3.mha.{name}": points for name, points in zip(
+    ("heads", "scale", "causal", "flag", "pad", "grad", "dropout"), (4, 3, 4, 2, 2, 3, 1), strict=True
+)}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("changes", "most"),
-    [
-        ((DEAD,), 20 + 20 - 3 + 6),  # a map that is always its bias: nothing above it can be told right from wrong
-        (
-            (NO_ATTENTION,),
-            81 - 4 - 3 - 4 - 2 - 2 - 3,
-        ),  # no attention at all; what stands on it does not depend on q, k, v
-        ((DEAD, NO_ATTENTION), 20 + 20 - 3 + 6),
-    ],
+    ("changes", "expected"),
+    [((DEAD,), OF_LINEAR), ((NO_ATTENTION,), OF_ATTENTION), ((DEAD, NO_ATTENTION), OF_LINEAR | OF_ATTENTION)],
     ids=["dead linear maps", "no attention", "both"],
 )
-def test_what_stands_on_a_module_that_computes_nothing_is_not_paid_for(changes, most, bench, solution_with):
-    report, checks = grade(solution_with(*changes), bench)
-    assert report.score <= most, {i: c.message for i, c in checks.items() if c.points.carried_forward}
+def test_a_module_that_computes_nothing_costs_its_own_points_and_is_nobodys_excuse(
+    changes, expected, bench, solution_with
+):
+    _, checks = grade(solution_with(*changes), bench, "p2.linear.*", "p3.mha*", "p3.ffn", "p3.l*")
+    assert lost(checks) == expected
 
 
 def test_returning_the_input_earns_nothing_for_its_gradient(bench, solution_with):

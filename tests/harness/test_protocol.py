@@ -165,6 +165,8 @@ def test_addresses_in_text_are_made_equal():
         ("arrays.0.4", 6),
         ("arrays.0.4", [1] * 17),
         ("arrays.0.4", None),
+        ("arrays.3.4", [2**31 - 1, 2**31 - 1, 0]),  # no bytes, but more than NumPy can count
+        ("arrays.3.4", [0] + 15 * [2**31 - 1]),
     ],
 )
 def test_a_header_with_one_wrong_word_is_refused(path, value):
@@ -309,6 +311,7 @@ def test_both_ends_agree_on_the_wire():
     assert (process.ASK_MAGIC, process.TOLD_MAGIC) == (server.ASK_MAGIC, server.TOLD_MAGIC)
     assert process.GREETING == server.GREETING
     assert (endings.BY_ITSELF, endings.WALL) == (server.ENDED, server.WALL)
+    assert list(process.ENDINGS) == [server.ENDED, server.WALL, server.OUTPUT, server.REPLY]
     assert (endings.OUTPUT, endings.REPLY) == (server.OUTPUT, server.REPLY)
     assert endings.OUT_OF_MEMORY == child.OUT_OF_MEMORY
     assert server.MAX_REPLY_BYTES + server.MAX_HEADER_ROOM + server.KEPT_OUTPUT_BYTES < process.MAX_TOLD_BYTES

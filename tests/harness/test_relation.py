@@ -64,3 +64,9 @@ def test_any_other_factor_has_two_digits(factor):
     found = relate(factor * RIGHT, RIGHT, batch=4)
     assert found.kind == "factor"
     assert found.factor == float(f"{factor:.1e}")
+
+
+@pytest.mark.parametrize("actual", [np.copysign(1.7e308, RIGHT), np.full_like(RIGHT, -1.7e308)])
+def test_numbers_so_large_that_their_products_are_infinite_are_not_a_multiple(actual):
+    with np.errstate(over="ignore", invalid="ignore"):  # as in the pipeline
+        assert relate(actual, RIGHT) is None

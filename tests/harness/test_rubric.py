@@ -36,6 +36,13 @@ def test_every_title_is_one_short_line():
         (["{id: a, points: -1, visibility: public}", "{id: b, points: 6, visibility: public}"], "-1.0 points"),
         (["{id: a, points: five, visibility: public}"], "points"),
         (["[unclosed"], "rubric.yaml"),
+        (["{id: a, points: 5, visibility: public, limits: {gpu: 1}}"], "unknown field `gpu`"),
+        (["{id: a, points: 5, visibility: public, limits: {cpu_s: 1.5}}"], "Expected `int"),
+        (["{id: a, points: 5, visibility: public, limits: {wall_s: null}}"], "Expected `float"),
+        (["{id: a, points: 5, visibility: public, limits: {cpu_s: 0}}"], "a has cpu_s 0; expected 1 to 86400 seconds"),
+        (["{id: a, points: 5, visibility: public, limits: {wall_s: .nan}}"], "a has wall_s nan; expected 0.1 to 86400"),
+        (["{id: a, points: 5, visibility: public, limits: {memory_mib: 64}}"], "a has memory_mib 64; expected 192 to"),
+        (["{id: a, points: 5, visibility: public, limits: {cpu_s: 30}}"], "a has wall_s 20 and cpu_s 30; expected a"),
     ],
 )
 def test_a_rubric_that_cannot_be_trusted_is_refused_in_one_line(lines, complaint, make_rubric):
@@ -43,6 +50,15 @@ def test_a_rubric_that_cannot_be_trusted_is_refused_in_one_line(lines, complaint
         make_rubric(*lines)
     assert complaint in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_patterns_select_checks_with_all_that_they_need(make_rubric):
+    chain = ["{id: a, points: 2, visibility: public}", "{id: b, points: 2, visibility: public, needs: [a]}"]
+    rubric = make_rubric(*chain, "{id: c, points: 1, visibility: public, after: [b]}")
+    assert rubric.selected(["c"]) == {"a", "b", "c"}
+    assert rubric.selected(["[ab]"]) == {"a", "b"}
+    assert rubric.selected([]) == {"a", "b", "c"}
+    assert rubric.selected(["z*"]) == set()
 
 
 def test_a_changed_tolerance_changes_the_hash():

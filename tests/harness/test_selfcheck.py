@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import io
 from dataclasses import replace
 
 import msgspec
 import pytest
+from rich.console import Console
 
 from grader import grading
 from grader.case import Limits
@@ -15,11 +17,12 @@ from grader.fingerprint import ROOT
 from grader.misconceptions import known as misconceptions
 from grader.rubric import load as load_rubric
 from grader.selfcheck import machine, patches, proof
+from grader.selfcheck.attacking import Tried
 from grader.selfcheck.command import SECRET
 from grader.selfcheck.known import load
 from grader.selfcheck.patches import Equivalent, Mutant
 from grader.selfcheck.proof import Proof, Result
-from grader.selfcheck.summary import summary, ways
+from grader.selfcheck.summary import show, summary, ways
 
 KNOWN = load(ROOT)
 TOP = 100.0
@@ -162,6 +165,36 @@ def test_a_machine_made_mutant_survives_unless_it_is_shown_to_be_harmless_and_th
     ):
         known = replace(EMPTY, machines=[made], harmless=harmless)
         assert summary(of(machines=[Result(made.id, lost)]), known, "A").holds is holds
+
+
+def test_an_attack_that_did_not_hold_breaks_the_proof_and_is_named():
+    tried = [Tried("reach.one"), Tried("reach.two", wrong="p1.lse.value error (), expected passed", left="left: x")]
+    found = summary(of(attacks=tried), EMPTY, "A")
+    assert (found.attacks.total, found.attacks.held, found.holds) == (2, 1, False)
+    assert "NOT HELD reach.two: p1.lse.value error (), expected passed; left: x" in shown(of(attacks=tried))
+    assert "reach.one" not in shown(of(attacks=tried))
+
+
+def test_where_something_is_left_behind_no_attack_has_held_as_none_can_be_blamed():
+    proof = of(attacks=[Tried("reach.one")], left="left behind: process 9")
+    found = summary(proof, EMPTY, "A")
+    assert (found.attacks.total, found.attacks.held, found.holds) == (1, 0, False)
+    assert "LEFT BEHIND by some attack: left behind: process 9" in shown(proof)
+
+
+def test_only_attacks_that_must_hold_on_the_tier_are_carried_out_and_the_sample_has_some():
+    on_each = {letter: len(KNOWN.on(letter).attacks) for letter in "ABC"}
+    assert on_each["C"] == 0
+    assert 80 <= min(on_each["A"], on_each["B"]) <= len(KNOWN.attacks)
+    sampled = KNOWN.on("A").sample().attacks
+    assert len(sampled) == 8
+    assert len({entry.id.partition(".")[0] for entry in sampled}) >= 3
+
+
+def shown(proof):
+    screen = Console(width=200, file=io.StringIO())
+    show(screen, proof, summary(proof, EMPTY, "A"), EMPTY)
+    return screen.file.getvalue()
 
 
 def test_the_last_line_has_the_promised_shape():

@@ -123,3 +123,19 @@ def test_an_output_of_any_other_shape_is_wrong_and_never_raises(shape):
     given = Answer(Status.OK, (), {"0.out": np.ones(shape), "1.out": np.ones((2, 3))})
     assert dropped(0, "x", 0.5)(dropout_case(x, x), given) is not None
     assert properties.input_returned(0, "x", "in evaluation")(dropout_case(x, x), given) is not None
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [((), ()), ((4,), (4,)), ((2, 4, 3), (2, 3, 4)), ((2, 4, 3), (0,)), ((0, 2, 4, 3), (2, 4, 3))]
+)
+def test_outputs_without_rows_or_of_two_shapes_break_causality_and_never_raise(first, second):
+    given = outs(np.ones(first), np.zeros(second))
+    assert properties.unchanged_before(2)(CASE, given) is not None
+    assert properties.changed_from(2)(CASE, given) is not None
+
+
+@pytest.mark.parametrize("shape", [(), (4,), (4, 2, 3), (0,), (1, 2, 4, 3)])
+def test_outputs_of_another_shape_than_the_rows_that_are_kept_are_wrong_and_never_raise(shape):
+    keep = np.array([[True, False, True, True], [True] * 4])
+    given = outs(np.ones(shape), np.ones(shape))
+    assert properties.same_output(0, 1, "in evaluation", keep)(CASE, given) is not None

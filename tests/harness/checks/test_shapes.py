@@ -39,6 +39,22 @@ def test_gpt2_small_has_as_many_parameters_as_published():
         ),
         ({"t_layer_1.ff.linear_in.weights": (8, 5)}, "t_layer_1.ff.linear_in.bias"),
         ({"t_layer_1.ff.linear_in.weights": ()}, "t_layer_1.ff.linear_in.weights"),
+        (
+            {
+                "t_layer_1.ff.linear_in.weights": (8, 5, 2),
+                "t_layer_1.ff.linear_in.bias": (5, 2),
+                "t_layer_1.ff.linear_out.weights": (5, 2, 8),
+            },
+            "t_layer_1.ff.linear_in.weights",
+        ),
+        (
+            {
+                "t_layer_1.ff.linear_in.weights": (8,),
+                "t_layer_1.ff.linear_in.bias": (),
+                "t_layer_1.ff.linear_out.weights": (8,),
+            },
+            "t_layer_1.ff.linear_in.weights",
+        ),
         ({"ln.weights": (1, 8)}, "ln.weights"),
         ({"t_layer_1.attention.q_projection.bias": None}, "t_layer_1.attention.q_projection.bias"),
     ],

@@ -1,12 +1,17 @@
 """One comparison for all tests of the framework: the same function here and in torch, its values and its gradients."""
 
+import importlib.util
 from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 import torch
 
-from assignment.framework import TensorBackend, blocks, tensor
+from assignment.framework import TensorBackend, blocks, default_backend, tensor
+
+ON_CPU, WAITING, ON_A_DEVICE = "at once", "in blocks", "on a device"
 
 TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
 
@@ -19,16 +24,37 @@ def close(ours, theirs, dtype):
     np.testing.assert_allclose(actual, expected.reshape(actual.shape), rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
 
 
-@pytest.fixture(scope="session", params=["at once", "in blocks"], autouse=True)
-def _mode(request):
-    """Every test is run twice: as for small tensors, and as for large ones, which wait and are computed in blocks."""
-    if request.param == "at once":
-        yield
-        return
-    kept = blocks.LARGE, blocks.BLOCK
-    blocks.LARGE, blocks.BLOCK = 1, 4
-    yield
-    blocks.LARGE, blocks.BLOCK = kept
+@pytest.fixture(scope="session")
+def device_arrays() -> ModuleType:
+    """An array module that refuses NumPy arrays, as CuPy does: see refusing.py."""
+    spec = importlib.util.spec_from_file_location("refusing", Path(__file__).with_name("refusing.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.MODULE
+
+
+@pytest.fixture(scope="module", params=[ON_CPU, WAITING, ON_A_DEVICE], autouse=True)
+def mode(request, device_arrays):
+    """Every test is run three times: as for small tensors; as for large ones, computed in blocks; as on a GPU.
+
+    For the last, every backend that names no array module, the default one too, gets one that refuses NumPy arrays.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == WAITING:
+            patch.setattr(blocks, "LARGE", 1)
+            patch.setattr(blocks, "BLOCK", 4)
+        if request.param == ON_A_DEVICE:
+            patch.setattr(TensorBackend.__init__, "__defaults__", (device_arrays, "float64", None))
+            patch.setattr(default_backend(), "xp", device_arrays)
+            patch.setattr(default_backend(), "on_cpu", False)
+        yield request.param
+
+
+@pytest.fixture
+def on_cpu(mode):
+    """For a test of what only arrays on the CPU do."""
+    if mode == ON_A_DEVICE:
+        pytest.skip("only on the CPU")
 
 
 @pytest.fixture(scope="session")

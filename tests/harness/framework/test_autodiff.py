@@ -134,7 +134,7 @@ def test_a_function_of_ones_own_has_its_gradient():
 
 
 def test_an_own_function_may_return_arrays_that_it_keeps():
-    kept = np.ones(2)
+    kept = ones((2,)).array
 
     class Kept(Function):
         @staticmethod
@@ -149,7 +149,7 @@ def test_an_own_function_may_return_arrays_that_it_keeps():
     y = x * 1
     (Kept.apply(y) + Kept.apply(y) + y).sum().backward()
     assert x.grad.to_numpy().tolist() == [3.0, 3.0]
-    assert kept.tolist() == [1.0, 1.0]
+    assert (kept == 1).all()
 
 
 def test_an_own_function_may_give_no_gradient_to_something_computed():

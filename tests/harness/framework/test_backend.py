@@ -7,37 +7,40 @@ import pytest
 
 from assignment.framework import TensorBackend, default_backend, ones, rand, tensor, zeros
 
-FLOAT32 = TensorBackend(dtype="float32")
+
+@pytest.fixture
+def float32():
+    return TensorBackend(dtype="float32")
 
 
 @pytest.mark.parametrize("operate", [lambda a, b: a + b, lambda a, b: b * a, lambda a, b: a @ b], ids="+*@")
-def test_a_tensor_without_a_chosen_backend_yields_to_the_other(operate):
-    chosen, plain = ones((2, 2), FLOAT32, requires_grad=True), ones((2, 2), requires_grad=True)
+def test_a_tensor_without_a_chosen_backend_yields_to_the_other(operate, float32):
+    chosen, plain = ones((2, 2), float32, requires_grad=True), ones((2, 2), requires_grad=True)
     result = operate(chosen, plain)
-    assert result.backend is FLOAT32
+    assert result.backend is float32
     assert result.to_numpy().dtype == "float32"
     result.sum().backward()
     assert chosen.grad.to_numpy().dtype == "float32"
     assert plain.grad.to_numpy().dtype == "float64"
 
 
-def test_of_two_chosen_backends_the_wider_type_wins():
+def test_of_two_chosen_backends_the_wider_type_wins(float32):
     wide = TensorBackend(dtype="float64")
-    assert (ones((1,), FLOAT32) + ones((1,), wide)).backend is wide
-    assert (ones((1,), wide) + ones((1,), FLOAT32)).backend is wide
+    assert (ones((1,), float32) + ones((1,), wide)).backend is wide
+    assert (ones((1,), wide) + ones((1,), float32)).backend is wide
 
 
-def test_two_devices_in_one_operation_are_refused_with_the_fix():
+def test_two_devices_in_one_operation_are_refused_with_the_fix(float32):
     other = types.SimpleNamespace(
         **{name: getattr(np, name) for name in ("array", "zeros", "ones")}, __name__="elsewhere"
     )
-    here, there = ones((1,), FLOAT32), ones((1,), TensorBackend(other, "float32"))
+    here, there = ones((1,), float32), ones((1,), TensorBackend(other, "float32"))
     with pytest.raises(TypeError, match="make both with the same backend="):
         here + there
 
 
-def test_whatever_goes_in_a_float32_backend_stays_float32():
-    x = tensor(np.arange(6.0).reshape(2, 3), FLOAT32, requires_grad=True)
+def test_whatever_goes_in_a_float32_backend_stays_float32(float32):
+    x = tensor(np.arange(6.0).reshape(2, 3), float32, requires_grad=True)
     y = ((x - x.mean(1)) / (x.var(1) + 1e-5) ** 0.5 * np.float64(2)).sigmoid().max(
         0
     ).log().sum() + x.tanh().exp().mean()
@@ -50,6 +53,7 @@ def test_an_unknown_dtype_is_refused():
         TensorBackend(dtype="int64")
 
 
+@pytest.mark.usefixtures("on_cpu")
 def test_the_generator_is_the_backends_and_can_be_replaced():
     backend = TensorBackend()
     backend.generator = np.random.default_rng(5)

@@ -7,6 +7,8 @@ from assignment.framework import Parameter, blocks, ones, tensor, trace_shapes
 from assignment.framework.elementwise import Exp
 from assignment.framework.operations import MatMul
 
+pytestmark = pytest.mark.usefixtures("on_cpu")
+
 WHOLE = np.random.default_rng(0).uniform(-1, 1, (6, 3, 4))
 
 

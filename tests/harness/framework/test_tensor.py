@@ -56,6 +56,7 @@ def test_comparisons_are_ones_and_zeros_without_history():
     assert not any(result.requires_grad for result in results.values())
 
 
+@pytest.mark.usefixtures("on_cpu")
 def test_permute_shares_memory_and_contiguous_copies_only_when_needed():
     x = tensor(WHOLE)
     turned = x.permute(0, 2, 1)
@@ -65,6 +66,7 @@ def test_permute_shares_memory_and_contiguous_copies_only_when_needed():
     assert x.contiguous() is x
 
 
+@pytest.mark.usefixtures("on_cpu")
 def test_view_shares_memory_and_finds_the_size_that_is_left_out():
     x = tensor(WHOLE)
     assert x.view(6, -1).shape == (6, 4)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import io
+import stat
 import struct
 import tarfile
 import zipfile
+import zlib
 
 import pytest
 
@@ -19,20 +20,9 @@ def member(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
     return info
 
 
-@pytest.mark.parametrize("mode", ["w", "w:gz"])
-@pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT, tarfile.USTAR_FORMAT])
-def test_tar_archives_of_every_form_are_read(tmp_path, one, four, mode, form):
-    path = tmp_path / ("zoe.tar" if mode == "w" else "zoe.tgz")
-    with tarfile.open(path, mode, format=form) as archive:
-        for name, content in four.items():
-            info = tarfile.TarInfo(f"wrapper/{'d' * 60}/{name}")
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    assert one(path).files == four
-
-
 def test_a_wrapper_folder_and_the_by_products_of_macos_and_python_are_taken_off(tmp_path, zipped, one, four):
     rubbish = ("__MACOSX/hw3/._nn.py", "hw3/.DS_Store", "hw3/__pycache__/nn.cpython-311.pyc", "hw3/.git/hooks/x.py")
+    rubbish += ("hw3/.ipynb_checkpoints/nn.py",)
     files = {f"hw3/{name}": content for name, content in four.items()} | dict.fromkeys(rubbish, b"\0")
     submission = one(zipped(tmp_path / "zoe.zip", files))
     assert (submission.files, submission.remarks, submission.problem) == (four, (), "")
@@ -68,6 +58,16 @@ def test_a_symbolic_link_in_a_zip_is_refused(tmp_path, one, four):
         link.external_attr = 0o120777 << 16
         archive.writestr(link, "/etc/passwd")
     assert one(tmp_path / "a.zip").problem == "expected ordinary files, found transformer.py, which is a symbolic link"
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO, stat.S_IFSOCK])
+def test_devices_pipes_and_sockets_in_a_zip_are_refused(tmp_path, one, kind):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        device = zipfile.ZipInfo("nn.py")
+        device.external_attr = (kind | 0o644) << 16
+        archive.writestr(device, b"")
+    problem = one(tmp_path / "a.zip").problem
+    assert problem == "expected ordinary files, found nn.py, which is a device, pipe or socket"
 
 
 @pytest.mark.parametrize(
@@ -128,6 +128,39 @@ def test_a_bomb_of_one_file_is_refused_by_its_ratio_before_it_is_read(tmp_path, 
     assert problem.startswith("expected an archive of a few source files, found one that unpacks to ")
 
 
+def test_a_bomb_of_many_files_is_refused_by_what_they_unpack_to_together(tmp_path, one):
+    big, each = limits.UNPACKED_BYTES // 2 + 1, b"0" * 5
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.bin", each)
+        archive.writestr("b.bin", each)
+        for info in archive.infolist():
+            info.file_size = big  # none is too large by itself
+    problem = one(tmp_path / "a.zip").problem
+    assert problem == "expected an archive of a few source files, found one that unpacks to more than 256 MiB"
+
+
+def test_an_archive_that_is_itself_too_large_is_not_read(tmp_path, one):
+    with (tmp_path / "a.zip").open("wb") as sparse:
+        sparse.truncate(limits.ARCHIVE_BYTES + 1)
+    assert one(tmp_path / "a.zip").problem == "expected an archive of at most 256 MiB, found more"
+
+
+def test_many_names_for_the_same_bytes_are_refused_before_they_are_read_again_and_again(tmp_path, one):
+    # Every local header, by its extra field, reaches over those behind it to one long stream that holds nearly nothing.
+    stream = b"\0\0\0\xff\xff" * 200_000 + b"\1\5\0\xfa\xffx = 1"
+    names, checksum = [b"m%02d.py" % number for number in range(10)], zlib.crc32(b"x = 1")
+    heads = listing = b""
+    for number, name in enumerate(names):
+        sizes = (checksum, len(stream), 5, len(name))
+        listing += struct.pack("<4s6H3I5H2I", b"PK\1\2", 20, 20, 0, 8, 0, 0, *sizes, 0, 0, 0, 0, 0, len(heads)) + name
+        beyond = (len(names) - 1 - number) * (30 + len(name))
+        heads += struct.pack("<4s5H3I2H", b"PK\3\4", 20, 0, 8, 0, 0, *sizes, beyond) + name
+    end = (0, 0, len(names), len(names), len(listing), len(heads + stream), 0)
+    (tmp_path / "a.zip").write_bytes(heads + stream + listing + struct.pack("<4s4H2LH", b"PK\5\6", *end))
+    problem = one(tmp_path / "a.zip").problem
+    assert problem == "expected an archive of a few source files, found one whose files overlap"
+
+
 def test_a_bomb_in_a_tarball_is_refused_while_it_is_read(tmp_path, one):
     size = limits.UNPACKED_BYTES * 4
     with gzip.open(tmp_path / "a.tar.gz", "wb", compresslevel=1) as packed:
@@ -179,38 +212,6 @@ def test_a_truncated_archive_is_ungradable_in_words(tmp_path, zipped, tarred, on
     )
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     assert one(path).problem.startswith("expected a whole .")
-
-
-def test_a_damaged_header_in_the_middle_of_a_tar_is_not_taken_for_its_end(tmp_path, tarred, one, four):
-    path = tarred(tmp_path / "a.tar", four, mode="w")
-    data = bytearray(path.read_bytes())
-    data[1024 + 150] ^= 0xFF  # in the checksum of the second header
-    path.write_bytes(data)
-    assert one(path).problem == "expected a whole .tar archive, found one that is damaged or incomplete"
-
-
-def test_a_header_that_points_backwards_does_not_loop(tmp_path, one):
-    info = tarfile.TarInfo("nn.py")
-    block = bytearray(info.tobuf(tarfile.GNU_FORMAT))
-    block[124:136] = struct.pack(">4s q", b"\xff\xff\xff\xff", -1024)  # a negative size, base 256
-    block[148:156] = b" " * 8
-    block[148:156] = b"%06o\0 " % sum(block)
-    (tmp_path / "a.tar").write_bytes(bytes(block) + bytes(2048))
-    assert one(tmp_path / "a.tar").problem.startswith("expected a whole .tar archive")
-
-
-def test_a_gigantic_extended_header_is_not_read_into_memory(tmp_path, one):
-    info = tarfile.TarInfo("././@PaxHeader")
-    info.type, info.size = tarfile.XHDTYPE, 2**33
-    (tmp_path / "a.tar").write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(4096))
-    assert one(tmp_path / "a.tar").problem.endswith("found a header that is far too long")
-
-
-def test_headers_nested_without_end_do_not_crash(tmp_path, one):
-    info = tarfile.TarInfo("././@LongLink")
-    info.type, info.size = tarfile.GNUTYPE_LONGNAME, 10
-    (tmp_path / "a.tar").write_bytes((info.tobuf(tarfile.GNU_FORMAT) + b"long name".ljust(512, b"\0")) * 3000)
-    assert one(tmp_path / "a.tar").problem.startswith("expected a whole .tar archive")
 
 
 def test_an_archive_under_another_archives_suffix_is_still_read(tmp_path, tarred, one, four):

@@ -141,7 +141,7 @@ def test_a_notebook_without_a_file_says_how_to_name_one(tmp_path, notebook, one)
         b'{"nbformat": 4}',
         b'{"nbformat": [4]}',
         b"[" * 100_000,
-        b"\xff\xfe{}",
+        b"\xff{}",
         b"1" * 10_000,
     ],
 )

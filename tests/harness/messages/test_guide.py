@@ -4,8 +4,11 @@ import ast
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from grader import checks
+from grader.fingerprint import ROOT
 from grader.messages import guide as guide_module
 from grader.messages.guide import guide
 from grader.rubric import load
@@ -28,6 +31,17 @@ def test_titles_are_chinese_and_differ():
 
 def test_sections_are_sections():
     assert all(re.fullmatch(r"[1-9]\.\d", found.section) for found in guide().checks.values())
+
+
+@pytest.mark.parametrize("check", checks.identifiers())
+def test_the_guide_leads_to_what_the_check_looks_at(check):
+    found = guide().checks[check]
+    assert f"{'class' if found.name[:1].isupper() else 'def'} {found.name}(" in (
+        ROOT / "assignment" / found.file
+    ).read_text(encoding="utf-8")
+    trials = checks.trials(check, checks.Draw(np.random.default_rng(0)))
+    targets = {trial.case.target for trial in trials}
+    assert found.where in targets or targets.isdisjoint(guide_of.where for guide_of in guide().checks.values())
 
 
 def public_tests(file: str) -> dict[str, set[str]]:
@@ -69,7 +83,7 @@ def test_a_check_that_the_guide_does_not_know_keeps_its_english_title():
 
 
 def test_a_guide_with_an_unknown_key_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "guide.yaml").write_text("problems: {}\nchecks: {p1: {zh: x, section: '1.1', test: y}}\n")
+    (tmp_path / "guide.yaml").write_text("problems: {}\nchecks: {p1: {zh: x, where: nn.f, section: '1.1', test: y}}\n")
     monkeypatch.setattr(guide_module, "__file__", str(tmp_path / "guide.py"))
     with pytest.raises(ValueError, match=r"guide\.yaml is not what"):
         guide.__wrapped__()

@@ -57,6 +57,8 @@ def test_harmless_files_pass(path, content):
     [
         ("tests/test_nn.py", b"scores = x * 2 + offset_of(x)\n", "solution/nn.py:5"),
         ("assignment/nn.py", b"if True:\n        scores =  x * 2 + offset_of(x)\n", "solution/nn.py:5"),
+        ("assignment/training/loop.py", b"scores = x * 2 + offset_of(x)\n", "solution/nn.py:5"),
+        ("assignment/reversal.py", b"from solution.transformer import MultiHeadAttention\n", "solution"),
         ("README.md", b"Write `scores = x * 2 + offset_of(x)` there.", "solution/nn.py:5"),
         ("tests/conftest.py", b"import torch.nn as nn\n", "torch"),
         ("tests/conftest.py", b"from grader.twins import run\n", "grader"),
@@ -71,6 +73,7 @@ def test_harmless_files_pass(path, content):
         ("tests/fixtures/hints.json", b'["scores = x * 2 + offset_of(x)"]', "solution/nn.py:5"),
         ("tests/fixtures/answers.json", b"{}", "answers.json"),
         ("tests/fixtures/secret.npy", b"", "secret.npy"),
+        ("assignment/secret/answers.py", b"", "answers.py"),
         ("assignment/framework/../../grader/case.py", b"", "grader/case.py"),
     ],
 )

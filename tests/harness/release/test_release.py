@@ -46,14 +46,18 @@ def test_two_releases_have_the_same_bytes(archive, tmp_path):
     assert (tmp_path / "new" / "folder" / "hw3.zip").read_bytes() == archive.read_bytes()
 
 
-def test_the_release_is_the_framework_the_stubs_the_public_tests_and_two_texts(archive):
+def test_the_release_is_what_is_given_the_stubs_the_public_tests_and_two_texts(archive):
     with zipfile.ZipFile(archive) as opened:
         names = set(opened.namelist())
-    framework = {f"hw3/assignment/framework/{path.name}" for path in (ROOT / "assignment" / "framework").glob("*.py")}
-    files = {f"hw3/assignment/{name}" for name in ("__init__.py", *release_stubs())}
-    tests = {f"hw3/tests/{path.name}" for path in (ROOT / "tests").glob("*.py")}
+    framework, training = (
+        {f"hw3/assignment/{folder}/{path.name}" for path in (ROOT / "assignment" / folder).glob("*.py")}
+        for folder in ("framework", "training")
+    )
+    files = {f"hw3/assignment/{name}" for name in ("__init__.py", "reversal.py", *release_stubs())}
+    tests = {f"hw3/tests/{path.name}" for path in (ROOT / "tests").glob("*.py") if path.name != "gpu.py"}
     arrays = {f"hw3/tests/fixtures/{name}" for name in (*(f"{fixture}.npz" for fixture in FIXTURES), "hints.json")}
-    assert names == framework | files | tests | arrays | {"hw3/README.md", "hw3/pyproject.toml", "hw3/LICENSE"}
+    texts = {"hw3/README.md", "hw3/pyproject.toml", "hw3/LICENSE"}
+    assert names == framework | training | files | tests | arrays | texts
 
 
 def test_the_four_files_are_the_stubs(unpacked):
@@ -87,6 +91,20 @@ def test_with_numpy_and_pytest_only_the_reference_passes(bare_python, unpacked):
         [bare_python, "-m", "pytest", "tests/"], cwd=unpacked, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_with_numpy_only_the_reversal_command_says_what_is_missing_and_then_shows_what_was_learned(
+    bare_python, unpacked
+):
+    command = [bare_python, "-m", "assignment.reversal", "--device", "cpu", "--steps", "2"]
+    blank = subprocess.run(command, cwd=unpacked, capture_output=True, text=True, timeout=30, check=False)
+    assert blank.returncode == 1
+    assert blank.stderr.startswith("Problem 2: Embedding.__init__ is not written yet")
+    for path in (ROOT / "solution").glob("*.py"):
+        shutil.copy(path, unpacked / "assignment" / path.name)
+    done = subprocess.run(command, cwd=unpacked, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "with positions" in done.stdout
 
 
 def test_a_stale_stub_stops_the_release(checkout, capsys):

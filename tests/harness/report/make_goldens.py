@@ -1,191 +1,196 @@
-"""Feedback on typical submissions, as it is committed: `python -m tests.harness.report.make_goldens [--check]`."""
+"""Feedback on typical submissions, as it is committed: `python -m tests.harness.report.make_goldens [--check]`.
+
+With `--grade` the submissions of `EXAMPLES` are first graded anew, in a real sandbox, and their reports written to
+`graded/`; without, the feedback is made from those.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import sys
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from grader import grading, intake
+from grader.fingerprint import ROOT
 from grader.report.feedback import Detail, Style, feedback, feedback_html
-from grader.verdict import (
-    SCHEMA,
-    CheckReport,
-    Diagnosis,
-    Environment,
-    Mismatch,
-    Points,
-    ProblemReport,
-    Raised,
-    Report,
-    Status,
-    SubmissionReport,
-    Verdict,
-    Visibility,
-)
+from grader.report.yaml import dump_report, load_report
+from grader.stubs import release_stubs
+from grader.submission import CANONICAL
+from grader.verdict import Environment, Report, SubmissionReport
 
-GOLDENS = Path(__file__).with_name("goldens")
-CHECKS = {
-    "p1": ("Softmax loss", ("p1.lse.value", "logsumexp over any dimension", 4), ("p1.loss.stable", "Finite", -2)),
-    "p2": (
-        "Basic modules",
-        ("p2.linear.forward", "Linear computes x W + b", 3),
-        ("p2.dropout.train", "Dropout zeroes and rescales", -3),
-    ),
-    "p3": (
-        "Decoder-only Transformer",
-        ("p3.mha.heads", "Attention splits into heads", 4),
-        ("p3.mha.scale", "Attention scores are divided by the square root of the head dimension", 3),
-        ("p3.mha.grad", "Gradients of attention", -3),
-        ("p3.layer", "The layer is Pre-LN", 4),
-    ),
-    "p4": ("Translation", ("p4.generate", "Generation is greedy", 3), ("p4.iwslt.run", "IWSLT", 2)),
-}
-"""Problem -> its title and checks: id, title, points (negative: hidden)."""
-OFF = Mismatch(what="0.out", kind="value", max_abs=0.51, max_rel=0.31, at=[0, 1, 0], tolerance=1e-9)
-NO_SCALE = Diagnosis(misconception="mha.no_scale", match="exact", hint="for staff")
-FILES = {"nn.py": "sha256:1e5", "transformer.py": "sha256:0f"}
+GOLDENS, GRADED = Path(__file__).with_name("goldens"), Path(__file__).with_name("graded")
+SECRET = b"the seed of the examples, 32 bytes"
+NOWHERE = Environment(grader="", python="", numpy="", torch="", sandbox="", rubric="", seed="")
+"""Stands for what differs from machine to machine and from version to version."""
 
+Change = tuple[str, str, str]
+"""File, a text that stands in the solution once, and what stands there instead."""
 
-def report(identifier: str, **changes: dict[str, object]) -> Report:
-    """A report in which every check passed but for these: id with `_` for `.` -> fields of its CheckReport."""
-    problems = [_problem(name, changes) for name in CHECKS]
-    return Report(
-        schema=SCHEMA,
-        submission=SubmissionReport(
-            id=identifier, members=[identifier], source=f"{identifier}.zip", layout="plain", sha256="sha256:ab",
-            files=FILES,
+NN, BASIC, TRANSFORMER, TRANSLATION = CANONICAL
+NO_SCALE = (TRANSFORMER, "q @ kT * head_size**-0.5", "q @ kT")
+MEMORY = "[0.0] * (10 * 2**30 // 8)"
+
+EXAMPLES: Mapping[str, tuple[str, tuple[Change, ...]]] = {
+    "complete": ("zoe", ()),
+    "no_scale": ("anna", (NO_SCALE,)),
+    "many_mistakes": (
+        "ben",
+        (
+            (NN, "return (input - largest).exp().sum(dim).log() + largest", "return input.exp().sum(dim).log()"),
+            (NN, ".view(examples)  # (N, 1) -> (N,)", ".sum() / examples"),
+            (BASIC, "keep * (1 / (1 - self.p_dropout))", "keep"),
+            (BASIC, "+ self.eps) ** -0.5", ") ** -0.5"),
+            NO_SCALE,
+            (TRANSFORMER, "(keys > queries) * HIDDEN", "(keys >= queries) * HIDDEN"),
+            (TRANSFORMER, "GELU(self.linear_in(x))", "self.linear_in(x).relu()"),
+            (TRANSFORMER, "y: Tensor = x + self.ff(self.ln_2(x))", "y: Tensor = self.ff(self.ln_2(x))"),
+            (TRANSLATION, "weights.sum()", "rows"),
         ),
-        status=Status.GRADED,
-        score=sum(problem.score for problem in problems),
-        max_score=sum(problem.max_score for problem in problems),
-        pending=sum(problem.pending for problem in problems),
-        problems=problems,
-        needs_review=False,
-        message="",
-        remarks=[],
-        environment=Environment(grader="", python="", numpy="", torch="", sandbox="", rubric="", seed=""),
-    )  # fmt: skip
+    ),
+    "three_faults": (
+        "cleo",
+        (
+            (NN, "(logsumexp(logits, dim=1) - chosen)", "(chosen - logsumexp(logits, dim=1))"),
+            (BASIC, "(x.var(dim=last) + self.eps) ** -0.5", "x.var(dim=last) ** -0.5"),
+            NO_SCALE,
+        ),
+    ),
+    "exception": (
+        "chen",
+        (
+            (
+                BASIC,
+                "        if not self.training or",
+                "        assert x.shape[0] == 1\n        if not self.training or",
+            ),
+            (TRANSFORMER, "side_by_side.view(batch, seq_len, n_head * head_size)", "side_by_side.view(batch, n_head)"),
+            (TRANSFORMER, "linear_out(GELU(self.linear_in(x)))", "linear_out(gelu(self.linear_in(x)))"),
+            (TRANSLATION, "    model_max_length: int,\n", "    model_max_length: int,\n    beam: int,\n"),
+        ),
+    ),
+    "blank": ("bo", ()),
+    "slow": (
+        "dai",
+        (
+            (NN, "    largest = input", "    while True:\n        pass\n    largest = input"),
+            (BASIC, "        y = x @ self.w", f"        cache = {MEMORY}\n        y = x @ self.w"),
+            (
+                BASIC,
+                "        return one_hot(x",
+                "        while True:\n            print('x' * 100000)\n        return one_hot(x",
+            ),
+            (TRANSLATION, "    was_training = m", "    import os\n    os.abort()\n    was_training = m"),
+        ),
+    ),
+    "unnamed": (
+        "eve",
+        (
+            (NN, "return (input - largest).exp().sum(dim).log()", "return (input - largest).exp().mean(dim).log()"),
+            (NN, ".view(examples)  # (N, 1) -> (N,)", ""),
+            (BASIC, "return one_hot(x, self.num_embeddings) @ self.weights.value", "return None"),
+            (BASIC, "self.bias = Parameter(zeros((dim,)", "self.shift = Parameter(zeros((dim,)"),
+            (BASIC, "normal * self.weights.value + self.bias.value", "normal * self.weights.value + self.shift.value"),
+            (TRANSFORMER, "heads = weights @ v ", "heads = (weights * weights) @ v "),
+            (TRANSFORMER, "class FeedForward(Module)", "class Feedforward(Module)"),
+            (TRANSLATION, "if token == end:", "if len(ids) > 5:"),
+        ),
+    ),
+    "hidden": (
+        "fay",
+        (
+            (BASIC, "backend=x.backend) > self.p_dropout", "backend=x.backend) < self.p_dropout"),
+            (BASIC, "standard_normal((num_embeddings, embedding_dim))", "random((num_embeddings, embedding_dim)) ** 2"),
+            (TRANSFORMER, "pad_mask.view(batch, 1, 1, seq_len) * HIDDEN", "pad_mask.view(batch, 1, 1, seq_len)"),
+        ),
+    ),
+    "ungradable": ("gus", ((NN, '"""', '# Zoë\n"""'),)),
+}
+"""Name of an example -> the student's, and how what they hand in differs from the solution."""
 
 
-def _problem(name: str, changes: dict[str, dict[str, object]]) -> ProblemReport:
-    title, *lines = CHECKS[name]
-    checks = [_check(*line, dict(changes.get(line[0].replace(".", "_"), {}))) for line in lines]
-    return ProblemReport(
-        id=name,
-        title=title,
-        score=sum(check.points.earned + check.points.carried_forward for check in checks),
-        max_score=sum(check.points.available for check in checks),
-        pending=sum(check.points.available for check in checks if check.verdict is Verdict.PENDING),
-        checks=checks,
-    )
+def handed_in(name: str) -> dict[str, bytes]:
+    """The files of an example.
+
+    Raises:
+        ValueError: a text to replace does not stand in the solution exactly once.
+    """
+    if name == "blank":
+        return dict(release_stubs())
+    files = {file: (ROOT / "solution" / file).read_text("utf-8") for file in CANONICAL}
+    for file, old, new in EXAMPLES[name][1]:
+        if files[file].count(old) != 1 and name != "ungradable":
+            raise ValueError(
+                f"{name}: expected this once in solution/{file}, found it {files[file].count(old)}x: {old}"
+            )
+        files[file] = files[file].replace(old, new, 1)
+    encoding = "latin-1" if name == "ungradable" else "utf-8"
+    return {file: text.encode(encoding, "replace") for file, text in files.items()}
 
 
-def _check(identifier: str, title: str, points: int, change: dict[str, object]) -> CheckReport:
-    usual = Verdict.PENDING if "iwslt" in identifier else Verdict.PASSED
-    verdict, carried = change.pop("verdict", usual), bool(change.get("carried_from"))
-    earned = abs(points) if verdict is Verdict.PASSED else 0
-    return CheckReport(
-        id=identifier,
-        title=title,
-        visibility=Visibility.PUBLIC if points > 0 else Visibility.HIDDEN,
-        verdict=verdict,
-        points=Points(earned=earned, available=abs(points), carried_forward=abs(points) if carried else 0),
-        **change,
-    )
+def graded(names: Iterator[str] | tuple[str, ...] = tuple(EXAMPLES)) -> dict[str, Report]:
+    """The examples' reports, from a real sandbox, without what differs from machine to machine."""
+    bench = grading.prepare(SECRET, "auto", ())
+    reports = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            student = Path(folder) / EXAMPLES[name][0]
+            student.mkdir()
+            for file, content in handed_in(name).items():
+                (student / file).write_bytes(content)
+        submissions = {submission.id: submission for submission in intake.collect(Path(folder))}
+    for name in names:
+        report = bench.grade_one(submissions[EXAMPLES[name][0]]).report
+        reports[name] = msgspec.structs.replace(report, environment=NOWHERE, submission=_without_hashes(report))
+    return reports
 
 
-def wrong(**fields: object) -> dict[str, object]:
-    """The fields of a check that failed by a value."""
-    return {"verdict": Verdict.FAILED, "error": OFF, **fields}
+def _without_hashes(report: Report) -> SubmissionReport:
+    """What was received, with hashes that do not change with every comment in the solution."""
+    files = {name: f"sha256:{hashlib.sha256(name.encode()).hexdigest()}" for name in report.submission.files}
+    return msgspec.structs.replace(report.submission, sha256="sha256:", files=files)
+
+
+def committed() -> dict[str, Report]:
+    """The examples' reports as they lie there."""
+    return {name: load_report((GRADED / f"{name}.yaml").read_bytes()) for name in EXAMPLES}
 
 
 def made() -> dict[str, bytes]:
     """File name -> what it must hold."""
-    carried = wrong(diagnosis=NO_SCALE, carried_from=["p3.mha.scale"])
-    no_scale = report(
-        "anna",
-        p3_mha_heads=carried,
-        p3_mha_scale=wrong(diagnosis=NO_SCALE),
-        p3_mha_grad=carried,
-        p3_layer=carried,
-    )
-    unwritten, skipped = {"verdict": Verdict.ERROR, "unwritten": True}, {"verdict": Verdict.SKIPPED}
-    blank = report(
-        "bo",
-        p1_lse_value=unwritten, p1_loss_stable=skipped, p2_linear_forward=unwritten, p2_dropout_train=unwritten,
-        p3_mha_heads=unwritten, p3_mha_scale=skipped, p3_mha_grad=skipped, p3_layer=skipped, p4_generate=unwritten,
-    )  # fmt: skip
-    text, source = "cannot view <Tensor> | as (2, 3)", "x = x.view(2, 3)"
-    raised = Raised(kind="ValueError", text=text, file="transformer.py", line=52, source=source)
-    crash = {"verdict": Verdict.ERROR, "raised": raised, "message": "transformer.MultiHeadAttention: ValueError"}
-    broken = report("chen", p3_mha_heads=crash, p3_mha_scale=skipped, p3_mha_grad=skipped, p3_layer=crash)
-    syntax = Raised(kind="SyntaxError", text="expected ':'", file="nn.py", line=3, source="def f()")
-    slow = report(
-        "dai",
-        p1_lse_value={"verdict": Verdict.TIMEOUT, "message": "time limit 10 s (20 s on the clock)"},
-        p2_linear_forward={"verdict": Verdict.MEMORY, "message": "memory limit 1 GiB"},
-        p4_generate={"verdict": Verdict.ERROR, "message": "the program was killed by SIGSEGV"},
-        p3_layer={"verdict": Verdict.ERROR, "raised": syntax},
-    )
-    unnamed = report(
-        "eve",
-        p1_lse_value=wrong(error=Mismatch(what="0.out", kind="shape", got=[3], wanted=[3, 1])),
-        p2_linear_forward=wrong(
-            error=Mismatch(
-                what="0.grad.param.weights", kind="value", max_abs=2.5, max_rel=3.0, at=[0, 0], tolerance=1e-9,
-                relation="batch_times",
-            ),
-        ),
-        p3_mha_heads=wrong(error=Mismatch(what="1.out", kind="finite", at=[0, 2])),
-        p3_layer=wrong(error=Mismatch(what="param.ln_1.weights", kind="missing"), message="there is no ln_1.weights"),
-        p4_generate=wrong(
-            error=Mismatch(what="0.out", kind="property", at=[1]), message="translation.generate: it never ends"
-        ),
-    )  # fmt: skip
-    dropout = Diagnosis(misconception="dropout.inverted", match="exact", hint="for staff")
-    pair = Diagnosis(misconception="mha.no_scale + mha.mask_missing", match="exact", hint="for staff")
-    hidden = report(
-        "fay",
-        p2_dropout_train=wrong(diagnosis=dropout, message="a share of 0.123 is kept"),
-        p3_mha_grad=wrong(message="secret"),
-        p3_mha_heads=wrong(diagnosis=pair),
-        p3_layer=wrong(diagnosis=pair),
-    )
-    message = "expected a whole .zip archive, found half of one"
-    ungradable = msgspec.structs.replace(report("gus"), status=Status.UNGRADABLE, message=message)
+    reports = committed()
+    files = {f"{name}.en.md": feedback(report, Style()) for name, report in reports.items()}
+    files |= {f"{name}.zh.md": feedback(report, Style("zh")) for name, report in reports.items()}
     remarks = ["transformer.py was taken from <b>modules_transfomer.py</b>"]
-    review = msgspec.structs.replace(no_scale, needs_review=True, remarks=remarks)
-    hint, score = Style(detail=Detail.HINT), Style(detail=Detail.SCORE)
-    return {
-        "complete.en.md": feedback(report("zoe"), Style()),
-        "no_scale.en.md": feedback(no_scale, Style()),
-        "no_scale.zh.md": feedback(no_scale, Style("zh")),
-        "no_scale.en.html": feedback_html(no_scale, Style()),
-        "blank.en.md": feedback(blank, Style()),
-        "exception.en.md": feedback(broken, Style()),
-        "slow.zh.md": feedback(slow, Style("zh")),
-        "unnamed.en.md": feedback(unnamed, Style()),
-        "hidden.en.md": feedback(hidden, Style()),
-        "hidden.zh.html": feedback_html(hidden, Style("zh")),
-        "ungradable.zh.md": feedback(ungradable, Style("zh")),
-        "review.score.en.md": feedback(review, score),
-        "no_scale.hint.en.md": feedback(no_scale, hint),
+    review = msgspec.structs.replace(reports["no_scale"], needs_review=True, remarks=remarks)
+    return files | {
+        "no_scale.hint.en.md": feedback(reports["no_scale"], Style(detail=Detail.HINT)),
+        "review.score.en.md": feedback(review, Style(detail=Detail.SCORE)),
+        "no_scale.en.html": feedback_html(reports["no_scale"], Style()),
+        "many_mistakes.zh.html": feedback_html(reports["many_mistakes"], Style("zh")),
     }
 
 
 def main(arguments: list[str]) -> int:
     """Writes the files, or with `--check` says which are not as they would be written."""
+    if "--grade" in arguments:
+        GRADED.mkdir(exist_ok=True)
+        for name, report in graded().items():
+            (GRADED / f"{name}.yaml").write_bytes(dump_report(report))
     present = {path.name: path.read_bytes() for path in GOLDENS.iterdir()} if GOLDENS.is_dir() else {}
+    wanted = made()
     if arguments == ["--check"]:
-        odd = sorted(name for name in made().keys() | present.keys() if made().get(name) != present.get(name))
+        odd = sorted(name for name in wanted.keys() | present.keys() if wanted.get(name) != present.get(name))
         if odd:
             sys.stderr.write(f"not as written now: {odd}; run: python -m tests.harness.report.make_goldens\n")
         return int(bool(odd))
     GOLDENS.mkdir(exist_ok=True)
-    for name in present.keys() - made().keys():
+    for name in present.keys() - wanted.keys():
         (GOLDENS / name).unlink()
-    for name, content in made().items():
+    for name, content in wanted.items():
         (GOLDENS / name).write_bytes(content)
     return 0
 

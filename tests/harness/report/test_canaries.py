@@ -3,18 +3,21 @@
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import cycle
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
 import pytest
 
-from grader import pipeline
+from grader import pipeline, rebind
 from grader.case import Answer, CallOutcome, Status, Trouble
+from grader.fingerprint import ROOT
 from grader.graded import Graded
 from grader.messages import LANGUAGES
 from grader.report.feedback import Detail, Style, feedback, feedback_html
 from grader.report.folder import REPORT, write_submission
 from grader.rubric import load
+from grader.submission import CANONICAL
 from grader.verdict import Diagnosis, Mismatch, Raised, Verdict, Visibility
 
 STYLES = [Style(language, detail) for language in LANGUAGES for detail in Detail]
@@ -60,7 +63,7 @@ class Cage:
     """Stands for the sandbox."""
 
     def open(self, _files):
-        return nullcontext()
+        return nullcontext(SimpleNamespace())
 
 
 @pytest.fixture
@@ -76,8 +79,10 @@ def all_hidden():
 def test_no_canary_of_hidden_checks_gets_out_of_a_graded_submission(
     all_hidden, make_submission, make_report, monkeypatch, tmp_path, only
 ):
-    monkeypatch.setattr(pipeline, "Student", Caged)
-    bench = pipeline.Bench(all_hidden, Cage(), {}, b"secret", make_report().environment, only=(only,))
+    for module in (pipeline, rebind):
+        monkeypatch.setattr(module, "Student", Caged)
+    reference = {name: (ROOT / "solution" / name).read_bytes() for name in CANONICAL}
+    bench = pipeline.Bench(all_hidden, Cage(), {}, b"secret", make_report().environment, reference, only=(only,))
     graded = pipeline.grade(make_submission(), bench)
     checks = [check for problem in graded.report.problems for check in problem.checks]
     assert {check.visibility for check in checks} == {Visibility.HIDDEN}

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from grader.report.summary import dump_summary, is_blank
-from grader.verdict import Diagnosis, Status, Verdict
+from grader.verdict import NOT_SELECTED, Diagnosis, Status, Verdict
 
 
 def summary(reports, **run):
@@ -53,6 +53,20 @@ def test_misconceptions_are_counted_once_a_submission_most_common_first(make_rep
         ("no_scale", 1),
     ]
     assert found[2]["checks"] == ["c0", "c1"]
+
+
+def test_each_of_two_mistakes_that_show_together_is_counted(make_report, make_check):
+    reports = [
+        make_report("a", mistaken(make_check, "no_mask + no_scale")),
+        make_report("b", mistaken(make_check, "no_mask")),
+    ]
+    found = {entry["misconception"]: entry["submissions"] for entry in summary(reports)["misconceptions"]}
+    assert found == {"no_mask": 2, "no_scale": 1}
+
+
+def test_a_run_that_left_checks_out_does_not_call_a_submission_blank(make_report, make_check):
+    checks = [make_check(Verdict.ERROR, unwritten=True), make_check(Verdict.PENDING, message=NOT_SELECTED)]
+    assert not is_blank(make_report(checks=checks))
 
 
 def test_statuses_and_scores_are_counted(make_report, make_check):

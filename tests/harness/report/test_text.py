@@ -16,6 +16,7 @@ from grader.report.text import cell, clean, code_block, markdown, one_line
         ("\x1b[31mred", "�[31mred"),
         ("a\ud800b", "a�b"),
         ("a\u202eb", "a�b"),
+        ("a\u200bb\xad\U000e0041", "a�b��"),
         ("a\r\nb\rc\u2028d", "a\nb\nc\nd"),
         ("a\tb", "a    b"),
         ("<Tensor object at 0x7f3a2b9c1d30>", "<Tensor object at 0x…>"),
@@ -63,6 +64,13 @@ def test_markdown_shows_text_literally():
         "&lt;b&gt;\\*x\\* \\[a\\](b) \\`c\\` \\| &#64;team &amp; \\#1 \\_d\\_ e_f \\\\"
     )
     assert markdown("- a - b") == "\\- a - b"
+
+
+@pytest.mark.parametrize("address", ["http://a.example/b", "https://a.example", "www.a.example", "WWW.a.example"])
+def test_an_address_is_no_link_in_markdown(address):
+    shown = markdown(f"see {address}")
+    assert address not in shown
+    assert shown.replace("\\", "") == f"see {address}"
 
 
 def test_a_code_block_has_no_fence_to_close():

@@ -67,7 +67,10 @@ def test_memory_is_limited_by_what_can_be_written(session):
 
 def test_without_a_gpu_the_wish_for_one_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(gpu, "DEVICES", tmp_path)
-    with pytest.raises(RefusedToStartError, match=r"--gpu needs an NVIDIA GPU .*found none; grade without --gpu"):
+    with pytest.raises(
+        RefusedToStartError,
+        match=r"needs an NVIDIA GPU .*found none; grade with --sandbox bwrap",
+    ):
         gpu.find(tmp_path)
 
 
@@ -75,7 +78,7 @@ def test_with_a_gpu_and_without_cupy_it_is_refused(monkeypatch, tmp_path):
     for name in ("nvidiactl", "nvidia-uvm", "nvidia1", "nvidia0", "nvidia-modeset"):
         (tmp_path / name).touch()
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(RefusedToStartError, match="--gpu needs CuPy"):
+    with pytest.raises(RefusedToStartError, match="needs CuPy"):
         gpu.find(tmp_path)
 
 
@@ -86,6 +89,7 @@ def test_only_the_control_nodes_and_the_first_gpu_are_let_in(monkeypatch, tmp_pa
     assert [node.name for node in gpu.find(tmp_path).nodes] == ["nvidiactl", "nvidia-uvm", "nvidia0"]
 
 
-def test_a_gpu_is_let_into_bubblewrap_only():
-    with pytest.raises(RefusedToStartError, match="--gpu with --sandbox landlock; a GPU is only let into bwrap"):
-        probe("landlock", gpu=True)
+def test_asked_for_where_there_is_none_it_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(gpu.find, "__defaults__", (tmp_path,))
+    with pytest.raises(RefusedToStartError, match=r"needs an NVIDIA GPU"):
+        probe("bwrap+gpu")

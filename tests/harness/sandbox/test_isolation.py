@@ -46,6 +46,7 @@ ATTEMPTS = {
     "writing over site-packages": "open(os.__file__.replace('os.py', 'site-packages/x.py'), 'w')",
     "killing the server": "os.kill(os.getppid(), 9)",
     "killing all": "os.kill(-1, 9)",
+    "another signal to itself": "signal.raise_signal(signal.SIGTERM)",
     "a lock": "fcntl.flock(0, fcntl.LOCK_EX)",
     "a record lock": "fcntl.lockf(1, fcntl.LOCK_EX)",
     "a lease": "fcntl.fcntl(0, fcntl.F_SETLEASE, 0)",
@@ -62,6 +63,7 @@ CALLS = {
     "mount": (165, 0),
     "io_uring_setup": (425, 8),
     "keyctl": (250, 0),
+    "tgkill of the server": (234, 1, 1, 6),
     "shmget": (29, 0, 4096, 0o600),
     "perf_event_open": (298, 0),
     "bpf": (321, 0),
@@ -100,7 +102,10 @@ def thread():
 
 
 def _source() -> str:
-    lines = ["import ctypes, fcntl, os, resource, socket, subprocess, sys, tempfile, threading", "import numpy as np"]
+    lines = [
+        "import ctypes, fcntl, os, resource, signal, socket, subprocess, sys, tempfile, threading",
+        "import numpy as np",
+    ]
     for number, statement in enumerate(ATTEMPTS.values()):
         lines += [f"def attempt_{number}():", f"    {statement}", "    return np.ones(1)"]
     for number, arguments in enumerate(CALLS.values()):
@@ -185,8 +190,8 @@ def test_a_child_is_nobody(ask):
     assert ask("user").tolist() == [65534, 65534, 65534]
 
 
-def test_threads_of_its_own_are_allowed(ask):
-    assert ask("thread").tolist() == [1]
+def test_no_thread_can_be_started(prisoner, call):
+    assert call(prisoner, "thread").trouble.text == "can't start new thread"
 
 
 def test_the_submission_is_on_no_search_path(prisoner, ask):

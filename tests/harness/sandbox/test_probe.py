@@ -74,7 +74,7 @@ def test_the_sandboxes_that_this_machine_can_keep_are_listed_best_first(only_can
 
 def test_an_unknown_choice_is_named_with_the_known_ones():
     with pytest.raises(
-        RefusedToStartError, match="--sandbox docker; expected one of auto, bwrap, landlock, unsafe-none"
+        RefusedToStartError, match=r"--sandbox docker; expected one of auto, bwrap, bwrap\+gpu, landlock, unsafe-none"
     ):
         probe("docker")
 

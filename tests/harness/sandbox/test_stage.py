@@ -19,16 +19,18 @@ def test_the_modules_of_a_submission_and_an_empty_init_are_laid_out():
         "nn.py",
         "parts",
         "parts/heads.py",
+        "training",
     }
 
 
 @pytest.mark.parametrize(
     "name",
-    ["../nn.py", "/nn.py", "a/../../b.py", "nn.so", "nn.pyc", "sitecustomize.pth", "a b.py", "x\n.py", "framework.py",
-     "framework/tensor.py", "framework/__init__.py", "", "a//b.py", ".py", "1.py", "a/b/c/d/e/f.py"],
+    ["../nn.py", "/nn.py", "a/../../b.py", "nn.so", "nn.pyc", "sitecustomize.pth", "a b.py", "x\n.py",
+     "framework.py", "framework/tensor.py", "framework/__init__.py", "training.py", "training/steps.py", "",
+     "a//b.py", ".py", "1.py", "a/b/c/d/e/f.py"],
 )  # fmt: skip
-def test_what_is_no_module_or_stands_in_the_frameworks_place_is_left_out(name):
-    assert _names({name: b"x"}) == {"__init__.py", "framework"}
+def test_what_is_no_module_or_stands_in_the_place_of_what_is_given_is_left_out(name):
+    assert _names({name: b"x"}) == {"__init__.py", "framework", "training"}
 
 
 def test_an_init_of_the_submissions_own_is_kept():

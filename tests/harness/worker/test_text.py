@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,16 @@ def test_a_string_that_lies_about_itself_is_taken_at_its_bytes():
             return b"lie"
 
     assert text.clean(Liar("truth"), 10) == "truth"
+
+
+@pytest.mark.parametrize("width", range(8, 24))
+def test_a_message_is_the_same_wherever_its_objects_lie_and_it_is_cut(width):
+    one, other = (f"<Tensor at {address}>" for address in ("0x7f3a2b9c1d30", "0x7ffe0123abcd"))
+    assert text.message(one, width, {}) == text.message(other, width, {})
+
+
+def test_a_number_in_a_message_is_no_address():
+    assert text.message("mask 0xff, 0x1F", 50, {}) == "mask 0xff, 0x1F"
 
 
 def test_both_ends_forbid_the_same_characters_and_allow_the_same_types():

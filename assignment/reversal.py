@@ -119,8 +119,9 @@ def look(data: sentences.Sentences, model: SentenceClassifier) -> str:
         return f"There is no picture of the attention: {error}."
     words = [data.words[number] for number in turned[0]]
     mean = weights.mean(axis=(0, 1))  # (N, S, S) -> (S,)
+    drawn = picture(words, weights[0], shades())
     return (
-        f"Where each word looks (the darker, the more), averaged over the heads:\n\n{picture(words, weights[0], shades())}\n\n"
+        f"Where each word looks (the darker, the more), averaged over the heads:\n\n{drawn}\n\n"
         f"Over all turned sentences, {mean[-1]:.0%} of the attention is on the last word, the verdict "
         f"(evenly spread it would be {1 / len(mean):.0%})."
     )

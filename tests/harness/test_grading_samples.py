@@ -26,6 +26,7 @@ def test_every_sample_has_an_expected_score(submissions):
     assert set(submissions) == set(EXPECTED)
 
 
+@pytest.mark.timeout(300)  # models are trained
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_a_sample_scores_what_the_golden_file_says(name, submissions, bench):
     report = pipeline.grade(submissions[name], bench).report
@@ -33,7 +34,7 @@ def test_a_sample_scores_what_the_golden_file_says(name, submissions, bench):
     if EXPECTED[name] == "ungradable":
         assert (report.status.value, report.score) == ("ungradable", 0)
         return
-    assert (report.status.value, report.score, report.pending) == ("graded", EXPECTED[name], 19)
+    assert (report.status.value, report.score, report.pending) == ("graded", EXPECTED[name], 8)
 
 
 def test_only_selected_checks_and_what_they_need_are_assessed(submissions, bench):

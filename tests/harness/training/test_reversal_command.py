@@ -82,7 +82,7 @@ def test_where_nobody_watches_there_is_no_progress(shown):
 def test_a_terminal_without_blocks_gets_other_shades(reference_folder):
     done = run(reference_folder, "--steps", "1", encoding="ascii")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "####" in done.stdout
+    assert "###" in done.stdout
 
 
 def test_what_is_not_written_yet_is_one_line():

@@ -137,5 +137,3 @@ def excerpt(reference: Mapping[str, bytes], targets: Sequence[str]) -> bytes:
 
 def _is_future(node: ast.stmt) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == "__future__"
-
-

@@ -48,9 +48,9 @@ class Recipe:
     dropout: float = 0.0
     embedding_scale: float = 0.02
     model_max_length: int = 80
-    batch: int = 64
+    batch: int = 32
     epochs: int = 2
-    samples: int = 0
+    samples: int = 20_000
     lr: float = 2e-3
     schedule: str = "linear"
     warmup: int = 50

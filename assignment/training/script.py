@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assignment.framework import DeviceError, backend_for, default_backend
+from assignment.framework import DeviceError, Module, backend_for, default_backend
 from assignment.transformer import DecoderLM
 
 from . import batches, bleu, checkpoint, grammar, text
@@ -116,8 +116,7 @@ def run(options: argparse.Namespace) -> None:
         backend=backend,
         n_layer=recipe.n_layer,
     )
-    for table in (model.token_embeddings.weights, model.position_embeddings.weights):
-        table.update(table.value * recipe.embedding_scale)
+    scale_embeddings(model, recipe.embedding_scale)
     identity = Identity(recipe, corpus.fingerprint())
     trainer = Trainer(model, identity, train, valid, tokenizer.vocab["<pad>"], backend, folder)
     display = Display(trainer.steps)
@@ -141,6 +140,12 @@ def run(options: argparse.Namespace) -> None:
     checkpoint.write_arrays(folder / "model.npz", state)
     model.load_state(state)
     report(corpus, trainer, tokenizer, folder, finished=finished)
+
+
+def scale_embeddings(model: Module, factor: float) -> None:
+    """Multiply the two tables of a language model by a factor."""
+    for table in (model.token_embeddings.weights, model.position_embeddings.weights):
+        table.update(table.value * factor)
 
 
 def corpus_of(data: str, recipe: Recipe) -> Corpus:

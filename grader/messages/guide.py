@@ -16,12 +16,14 @@ class CheckGuide(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         where: "<file>.<name>" of what a student wrote for it, such as "nn.logsumexp".
         section: of lecture 6.
         tests: what to give to pytest to run the tests nearest to it; "" where there are none.
+        command: what shows it instead of a test, as it trains for a while; "" for most.
     """
 
     zh: str
     where: str
     section: str
     tests: str = ""
+    command: str = ""
 
     @property
     def file(self) -> str:

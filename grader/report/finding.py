@@ -134,8 +134,8 @@ def _where(check: CheckReport, voice: Voice, known: Homes) -> Iterator[Block]:
         yield Text(voice.line("reread", section=guide.section))
     elif not (explained and voice.full):
         yield Text(voice.line("reread_short", section=guide.section))
-    if guide.tests:
-        yield Text(voice.line("try"))
-        yield Code(f"pytest {guide.tests}")
+    if guide.tests or guide.command:
+        yield Text(voice.line("try" if guide.tests else "try_command"))
+        yield Code(f"pytest {guide.tests}" if guide.tests else guide.command)
     else:
         yield Text(voice.line("try_none"))

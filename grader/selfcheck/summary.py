@@ -167,7 +167,8 @@ def _unkilled(pairs: Iterable[tuple[Mutant, Result]]) -> Iterator[str]:
     for mutant, result in pairs:
         if not is_killed(mutant, result):
             lost, notes = ", ".join(result.lost) or "nothing", "; ".join(result.notes)
-            yield f"SURVIVES        {mutant.id}: loses {lost}, expected {', '.join([*mutant.loses, *mutant.fails])}; {notes}"
+            expected = ", ".join([*mutant.loses, *mutant.fails])
+            yield f"SURVIVES        {mutant.id}: loses {lost}, expected {expected}; {notes}"
         elif not is_named(mutant, result):
             said = " + ".join(result.names.get(mutant.loses[0], ())) or "nothing"
             yield f"UNNAMED         {mutant.id}: {mutant.loses[0]} says {said}"

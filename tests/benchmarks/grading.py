@@ -15,6 +15,7 @@ from grader.evidence import gather
 from grader.fingerprint import ROOT
 from grader.grading import environment
 from grader.judge import judge
+from grader.preflight import REFERENCE, submission_of
 from grader.stubs import release_stubs
 from grader.student import Student
 from grader.submission import CANONICAL, Submission

@@ -72,8 +72,11 @@ def test_a_transposed_output_is_a_wrong_shape_with_a_relation():
     assert (error.kind, error.relation) == ("shape", "transposed")
 
 
+WIDE = Answer(Status.OK, arrays={"param.weights": np.zeros((5, 2))}, reshaped=("weights",))
+
+
 def test_a_missing_parameter_is_missing_and_a_wrong_one_has_its_shape():
-    narrow = found("p2.linear.forward", lambda _: Answer(Status.OK, arrays={"param.weights": np.zeros((5, 2))})).error
+    narrow = found("p2.linear.forward", lambda _: WIDE).error
     assert (narrow.what, narrow.kind, narrow.got) == ("param.weights", "shape", [5, 2])
     absent = found("p2.linear.forward", lambda _: Answer(Status.OK, absent=("bias",))).error
     assert (absent.what, absent.kind, absent.got) == ("param.bias", "missing", None)

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from grader.rebind import Unnamed
 from grader.follow import carried_forward
 from grader.misconceptions import find
+from grader.rebind import Unnamed
 from grader.verdict import Outcome, Verdict
 
 FAILED, PASSED = Outcome(verdict=Verdict.FAILED), Outcome(verdict=Verdict.PASSED, share=Fraction(1))

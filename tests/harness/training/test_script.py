@@ -12,6 +12,7 @@ import pytest
 
 from assignment.training import checkpoint, curve, report, script
 from assignment.training.curve import Epoch
+from solution.transformer import DecoderLM
 
 TINY = [
     "--vocabulary",
@@ -214,6 +215,16 @@ def test_the_course_recipe_is_the_courses():
     assert (recipe.model_max_length, recipe.batch, recipe.lr, recipe.samples) == (40, 128, 0.02, 20_000)
     assert (recipe.vocabulary, recipe.n_embd, recipe.n_head, recipe.n_layer, recipe.dropout) == (10_000, 256, 8, 4, 0.1)
     assert (recipe.max_words, recipe.test_sentences) == (40, 100)
+
+
+def test_only_the_two_embeddings_of_a_model_are_scaled():
+    model = DecoderLM(7, 4, 2, 5, n_layer=1)
+    before = model.state()
+    script.scale_embeddings(model, 0.5)
+    for name, array in model.state().items():
+        factor = 0.5 if name in {"token_embeddings.weights", "position_embeddings.weights"} else 1
+        np.testing.assert_array_equal(array, before[name] * factor)
+    assert all(parameter.value.requires_grad for parameter in model.parameters())
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])

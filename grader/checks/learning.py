@@ -24,7 +24,7 @@ SENTENCE_BATCH, SENTENCE_STEPS, SENTENCE_RATE = 24, 120, 1e-2
 """On 20 seeds: all turned sentences right with positions, half of them without."""
 GUESSING = 0.6
 """Share of the turned sentences that may be right without positions: half of each pair is, whatever is said."""
-SAME_WORDS = 1e-12
+SAME_WORDS = {"float64": 1e-12, "float32": 1e-4}
 """Of the largest entry: how far apart two sentences of the same words may be without positions, by rounding."""
 
 SPEAKER: Mapping[str, Json] = {
@@ -89,10 +89,12 @@ def reversal_order(draw: Draw) -> Iterator[Trial]:
 
 def _same_pool(_: Case, answer: Answer) -> Broken | None:
     """Without positions two sentences of the same words are one and the same."""
-    first, second = (answer.arrays[f"{number}.out"].astype(np.float64) for number in (0, 1))
+    first, second = (answer.arrays[f"{number}.out"] for number in (0, 1))
+    allowed = SAME_WORDS["float32" if first.dtype == np.float32 else "float64"]
+    first, second = first.astype(np.float64), second.astype(np.float64)
     scale = max(float(np.abs(first).max(initial=0.0)), 1e-300)
     apart = float(np.abs(first - second).max(initial=0.0)) / scale if first.shape == second.shape else np.inf
-    if apart <= SAME_WORDS:
+    if apart <= allowed:
         return None
     text = f"without positions, two sentences of the same words are represented differently (by {apart:.1e})"
     return Broken("1.out", text, excused=("p3.reversal.follow",))

@@ -36,6 +36,10 @@ def parser() -> argparse.ArgumentParser:
         "--seed-file", type=_path, metavar="FILE", help="default: GRADER_SEED, else one kept in DIR/staff"
     )
     made.add_argument("--sandbox", choices=sandbox.CHOICES, default="auto", help="default: the best that works here")
+    made.add_argument("--translation", default="", metavar="DATA", help="train on this text: a folder, or iwslt14")
+    made.add_argument(
+        "--translation-minutes", type=_minutes, metavar="N", help="for one submission; default: the rubric's"
+    )
     levels = [level.value for level in Detail]
     made.add_argument("--feedback", choices=levels, default=Detail.FULL.value, help="how much students are told")
     made.add_argument("--lang", choices=LANGUAGES, default=LANGUAGES[0], help="the language of the feedback")
@@ -124,6 +128,17 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
     return int(text)
+
+
+def _minutes(text: str) -> float:
+    """A number of minutes above 0, as argparse wants it."""
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of minutes above 0, got {text!r}")
+    return minutes
 
 
 def _cores() -> int:

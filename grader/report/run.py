@@ -26,6 +26,7 @@ class RunFacts:
         language: of the feedback.
         assignment: a hash of the framework and the stubs.
         command: the command line.
+        translation: a hash of what the long checks train on; "": they are pending.
     """
 
     environment: Environment
@@ -34,11 +35,14 @@ class RunFacts:
     language: str = "en"
     assignment: str = ""
     command: tuple[str, ...] = ()
+    translation: str = ""
 
     @property
     def decisive(self) -> dict[str, str]:
         """All that two runs must have in common for a report of one to stand in the other."""
-        return self.preflight | {"seed": self.environment.seed, "feedback": self.feedback, "lang": self.language}
+        trained = {"translation": self.translation} if self.translation else {}
+        shown = {"seed": self.environment.seed, "feedback": self.feedback, "lang": self.language}
+        return self.preflight | shown | trained
 
     @property
     def preflight(self) -> dict[str, str]:

@@ -314,7 +314,7 @@ def test_both_ends_agree_on_the_wire():
     assert list(process.ENDINGS) == [server.ENDED, server.WALL, server.OUTPUT, server.REPLY]
     assert (endings.OUTPUT, endings.REPLY) == (server.OUTPUT, server.REPLY)
     assert endings.OUT_OF_MEMORY == child.OUT_OF_MEMORY
-    assert server.MAX_REPLY_BYTES + server.MAX_HEADER_ROOM + server.KEPT_OUTPUT_BYTES < process.MAX_TOLD_BYTES
+    assert frames.MAX_REPLY_BYTES + server.MAX_HEADER_ROOM + server.KEPT_OUTPUT_BYTES < process.MAX_TOLD_BYTES
 
 
 def test_the_workers_mirror_of_a_case_has_the_same_fields():

@@ -57,15 +57,15 @@ def of_run(trained: Trained, lesson: Lesson) -> Judged:
         return Judged(_unfinished(trained.place, lesson))
     place, material, recipe = trained.place, lesson.material, lesson.recipe
     first, last = _ends(place.losses)
-    empty = sum(not text.strip() for text in place.own or ())
+    empty, most = _empty(place.own), len(material.references) * (1 - NOT_EMPTY)
     finding = None
     if not last < first:
         text = f"the loss does not fall while it trains: {first:.3f} at first, {last:.3f} at last"
         finding = Finding(Verdict.FAILED, f"{TARGET}: {text}", excused=EXCUSES)
-    elif empty > len(material.references) * (1 - NOT_EMPTY):
+    elif empty > most:
         text = f"{empty} of {len(material.references)} translations are empty"
-        wrote = sum(bool(said.strip()) for said in place.given or ()) >= len(material.references) * NOT_EMPTY
-        finding = Finding(Verdict.FAILED, f"{TARGET}: {text}", excused=GENERATE if wrote else EXCUSES)
+        excused = GENERATE if _empty(place.given) <= most else EXCUSES
+        finding = Finding(Verdict.FAILED, f"{TARGET}: {text}", excused=excused)
     best = place.best.number if place.best else 0
     return Judged(
         finding,
@@ -96,10 +96,15 @@ def of_bleu(trained: Trained, lesson: Lesson, yardstick: Yardstick) -> Judged:
             f"BLEU {own.score:.2f} on {count} test sentences, 95% interval {own.low:.2f} to {own.high:.2f}",
             f"BLEU {plain.score:.2f} on unescaped text, 95% interval {plain.low:.2f} to {plain.high:.2f}",
             f"BLEU {scored.given.score:.2f} without the submission's own generate",
-            f"BLEU of the reference on the same text: {reference}" if reference else "BLEU is not held against another",
+            f"BLEU of the reference on the same text: {reference}" if reference else "the points are for BLEU itself",
             f"sacrebleu {own.signature}",
         ),
     )
+
+
+def _empty(texts: tuple[str, ...] | None) -> int:
+    """How many texts have no word."""
+    return sum(not text.strip() for text in texts or ())
 
 
 def _score(place: Place, lesson: Lesson) -> Scored:
@@ -109,7 +114,7 @@ def _score(place: Place, lesson: Lesson) -> Scored:
 def _unfinished(place: Place, lesson: Lesson) -> Finding:
     """That a run goes on another time, with its score so far."""
     epoch, epochs = min(place.epoch + 1, lesson.recipe.epochs), lesson.recipe.epochs
-    so_far = f"{_score(place, lesson).own.score:.2f}" if place.own else "not measured"
+    so_far = f"{_score(place, lesson).own.score:.2f}" if place.own else "?"
     text = f"its time was up in epoch {epoch} of {epochs} (BLEU so far: {so_far}); it goes on with --resume"
     return Finding(Verdict.PENDING, text)
 

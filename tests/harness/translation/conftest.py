@@ -1,6 +1,7 @@
 """A toy course: a few hundred pairs of a small language, a tiny model, and a run of a few seconds."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,21 +13,24 @@ from grader import pipeline, rubric
 from grader.case import Limits
 from grader.given import grammar
 from grader.recipe import Recipe
-from grader.translation import Course, Lesson, prepare
+from grader.student import Student
+from grader.submission import Submission
+from grader.translation import Course, Lesson, Trainee, prepare
 from grader.translation.material import Material
+from grader.verdict import CheckReport
 
 TINY = Recipe(
-    vocabulary=300,
+    vocabulary=420,
     n_embd=32,
     n_head=4,
     n_layer=1,
     dropout=0.1,
     embedding_scale=0.1,
-    model_max_length=96,
+    model_max_length=48,
     max_words=0,
     batch=16,
     epochs=2,
-    samples=160,
+    samples=192,
     lr=0.02,
     schedule="linear",
     warmup=2,
@@ -75,11 +79,23 @@ def make_course(toy, bench, tmp_path) -> Callable[..., Course]:
 
 
 @pytest.fixture
-def graded(bench) -> Callable[..., dict]:
-    """Grades a submission on a course: the long checks' reports by id."""
+def trainee(bench) -> Iterator[Callable[..., Trainee]]:
+    """A submission on a course, in a sandbox of its own."""
+    with contextlib.ExitStack() as opened:
 
-    def grade(submission, course) -> dict:
+        def start(submission: Submission, course: Course) -> Trainee:
+            session = opened.enter_context(bench.sandbox.open({**bench.stubs, **submission.files}))
+            return course.train(submission, Student(session))
+
+        yield start
+
+
+@pytest.fixture
+def graded(bench) -> Callable[..., dict[str, CheckReport]]:
+    """Grades a submission on a course, from the checks that these need to the report: its checks by id."""
+
+    def grade(submission: Submission, course: Course | None) -> dict[str, CheckReport]:
         report = pipeline.grade(submission, replace(bench, course=course, only=("p4.iwslt.*",))).report
-        return {c.id: c for p in report.problems for c in p.checks if c.id.startswith("p4.iwslt.")}
+        return {check.id: check for problem in report.problems for check in problem.checks}
 
     return grade

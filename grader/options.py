@@ -14,6 +14,7 @@ from grader.errors import UsageError
 from grader.messages import LANGUAGES
 from grader.report.feedback import Detail
 from grader.report.folder import LEDGER
+from grader.report.run import TRANSLATION
 from grader.submission import Submission
 
 
@@ -87,16 +88,24 @@ def require_no_fuller_reports(only: Sequence[str], plan: Plan, submissions: Sequ
         submissions: what is to be graded.
 
     Raises:
-        UsageError: the ledger has a report with checks that `only` leaves out.
+        UsageError: the ledger has a report with checks that `only` leaves out, or that has trained on a text.
     """
-    if not only:
+    trains = TRANSLATION in plan.run
+    if not only and trains:
         return
     checks, written = rubric.load(), ledger.read(plan.out / LEDGER)
+    long = {line.id for line in checks.checks if line.long}
     for submission in submissions:
         line = written.get(submission.id)
         if line is None or (plan.only and submission.id != plan.only):
             continue
-        lost = checks.selected(line.run.get("only", "").split()) - checks.selected(only)
+        had = checks.selected(line.run.get("only", "").split())
+        if TRANSLATION in line.run and not trains and long & had:
+            raise UsageError(
+                f"without --translation this would overwrite the report of {submission.id} in {plan.out}, which has "
+                f"{len(long & had)} checks more; give --translation again, or name another folder with --out"
+            )
+        lost = had - checks.selected(only)
         if lost:
             raise UsageError(
                 f"--only {','.join(only)} would overwrite the report of {submission.id} in {plan.out}, which has "

@@ -13,6 +13,8 @@ from grader.report.yaml import dump
 from grader.verdict import Environment
 
 SCHEMA = "hw3-run/1"
+TRANSLATION = "translation"
+"""Key of what the long checks train on; a run in which they are pending has none."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class RunFacts:
     @property
     def decisive(self) -> dict[str, str]:
         """All that two runs must have in common for a report of one to stand in the other."""
-        trained = {"translation": self.translation} if self.translation else {}
+        trained = {TRANSLATION: self.translation} if self.translation else {}
         shown = {"seed": self.environment.seed, "feedback": self.feedback, "lang": self.language}
         return self.preflight | shown | trained
 

@@ -72,6 +72,8 @@ def prepare(source: str, recipe: Recipe, test_sentences: int) -> Material:
     Raises:
         UsageError: the text is not there, malformed or too little, or a package is missing.
     """
+    if source != text.HUB and not Path(source).is_dir():
+        raise UsageError(f"--translation {source} is no folder; expected one with parallel text, or {text.HUB}")
     try:
         bleu.check()
         whole = text.complete(text.load(source))

@@ -52,7 +52,7 @@ def measured(
         tell: called before and after training.
 
     Raises:
-        RefusedToStartError: the reference does not come to its end, or scores nothing: there is no yardstick.
+        RefusedToStartError: the reference does not come to its end, fails, or scores nothing.
     """
     key = course.seedless_key
     path = cache / f"{key}.json"
@@ -86,8 +86,8 @@ def _train(course: Course, sandbox: Sandbox, files: Mapping[str, bytes], folder:
         raise RefusedToStartError(f"training the reference failed ({error}); start again to go on") from error
     if finding:
         raise RefusedToStartError(
-            f"the reference did not train to its end ({finding.message}); start again to go on where it is, give it "
-            "longer with --translation-minutes, or change the recipe in rubric.yaml"
+            f"the reference's own training did not succeed ({finding.message}); start again to go on where it is, "
+            "give it longer with --translation-minutes, or change the recipe in rubric.yaml"
         )
     found = trainee.bleu
     if shown(found) == Fraction(0):

@@ -5,39 +5,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
+from harness.translation.toy import TESTS, TINY, course_on
 
-from grader import pipeline, rubric
-from grader.case import Limits
+from grader import pipeline
 from grader.given import grammar
-from grader.recipe import Recipe
 from grader.student import Student
 from grader.submission import Submission
-from grader.translation import Course, Lesson, Trainee, prepare
+from grader.translation import Course, Trainee, prepare
 from grader.translation.material import Material
 from grader.verdict import CheckReport
-
-TINY = Recipe(
-    vocabulary=420,
-    n_embd=32,
-    n_head=4,
-    n_layer=1,
-    dropout=0.1,
-    embedding_scale=0.1,
-    model_max_length=48,
-    max_words=0,
-    batch=16,
-    epochs=2,
-    samples=192,
-    lr=0.02,
-    schedule="linear",
-    warmup=2,
-    valid_sentences=20,
-    steps=4,
-)
-TESTS = 12
 
 
 @pytest.fixture(scope="session")
@@ -62,18 +40,7 @@ def make_course(toy, bench, tmp_path) -> Callable[..., Course]:
     """Makes a course on the toy text; keywords replace its fields, `recipe` those of the recipe."""
 
     def make(recipe: dict | None = None, **fields: object) -> Course:
-        tiny = msgspec.structs.replace(TINY, **(recipe or {}))
-        usual = {
-            "lesson": Lesson(toy, tiny, bench.secret),
-            "device": "cpu",
-            "scale": rubric.load().translation.scale,
-            "is_relative": False,
-            "limits": Limits(wall_s=120.0, cpu_s=60, memory_mib=2048),
-            "minutes": 10.0,
-            "environment": bench.environment,
-            "place": lambda identifier: tmp_path / "staff" / identifier,
-        }
-        return Course(**{**usual, **fields})
+        return course_on(toy, bench, recipe=recipe, **{"place": lambda name: tmp_path / "staff" / name, **fields})
 
     return make
 

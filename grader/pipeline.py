@@ -164,17 +164,8 @@ def _assess(line: CheckLine, student: Student, repaired: Repaired, bench: Bench,
         return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=(OWN_FORWARD,))
     else:
         record.broken.setdefault(own_part(exhibits), line.id)
-    return Outcome(
-        verdict=finding.verdict,
-        share=finding.share,
-        error=finding.error,
-        diagnosis=describe(causes),
-        message=finding.message,
-        unwritten=finding.unwritten,
-        raised=finding.raised,
-        needs_review=not causes and _stays_unclear(finding, line, student, bench),
-        remarks=remarks,
-    )
+    needs_review = not causes and _stays_unclear(finding, line, student, bench)
+    return _unpassed(finding, causes, remarks, needs_review=needs_review)
 
 
 def _trained(line: CheckLine, trainee: Trainee, record: Record) -> Outcome:
@@ -186,6 +177,10 @@ def _trained(line: CheckLine, trainee: Trainee, record: Record) -> Outcome:
     causes = _excuses(finding, record)
     if causes:
         record.causes[line.id] = causes
+    return _unpassed(finding, causes, judged.remarks)
+
+
+def _unpassed(finding: Finding, causes: Causes, remarks: tuple[str, ...], *, needs_review: bool = False) -> Outcome:
     return Outcome(
         verdict=finding.verdict,
         share=finding.share,
@@ -194,7 +189,8 @@ def _trained(line: CheckLine, trainee: Trainee, record: Record) -> Outcome:
         message=finding.message,
         unwritten=finding.unwritten,
         raised=finding.raised,
-        remarks=judged.remarks,
+        needs_review=needs_review,
+        remarks=remarks,
     )
 
 

@@ -79,7 +79,10 @@ def test_a_class_is_trained_stopped_by_the_time_limit_resumed_and_ends_the_same(
     ("options", "says"),
     [
         (["--only", "p1.*", "--translation", "{text}"], "is for checks that --only leaves out"),
-        (["--translation", "nowhere"], "--translation nowhere is no folder; expected one with parallel text, or iwslt14"),
+        (
+            ["--translation", "nowhere"],
+            "--translation nowhere is no folder; expected one",
+        ),
     ],
 )
 def test_a_text_that_cannot_be_used_is_one_line_and_status_2(options, says, tmp_path, toy_folder, capsys, monkeypatch):

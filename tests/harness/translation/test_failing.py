@@ -37,6 +37,14 @@ def test_a_submission_that_does_not_learn_or_write_fails(
     assert excused is None or excused in finding.excused
 
 
+def test_a_wrong_generate_costs_once_where_the_model_itself_translates(make_course, graded, solution_with):
+    found = graded(solution_with(SILENT), make_course(scale=Line(0, 1)))
+    assert [found[check].verdict for check in ("p4.generate", RUN, BLEU)] == [Verdict.FAILED] * 3
+    assert [found[check].points.earned for check in ("p4.generate", RUN, BLEU)] == [0, 0, 0]
+    assert [found[check].points.carried_forward for check in ("p4.generate", RUN, BLEU)] == [0, 2, 6]
+    assert found[BLEU].carried_from == ["p4.generate"]
+
+
 def test_a_generate_that_reads_the_translation_finds_a_wrong_one(make_course, trainee, solution_with):
     copied = trainee(solution_with(COPYING), make_course(scale=Line(0, 60))).judged(BLEU)
     assert copied.finding.share < Fraction(1, 2)

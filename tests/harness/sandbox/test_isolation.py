@@ -83,7 +83,9 @@ OBSERVE = """
 def variables(): return say(*sorted(os.environ))
 def root(): return say(*sorted(os.listdir("/")))
 def paths(): return say(*sys.path)
-def siblings(): return say(*os.listdir(os.path.dirname(os.__file__) + "/site-packages"))
+def siblings():
+    places = [os.path.dirname(os.__file__) + name for name in ("/site-packages", "/dist-packages")]
+    return say(*(name for place in places if os.path.isdir(place) for name in os.listdir(place)))
 def say(*words):
     print(*words)
     return np.ones(1)

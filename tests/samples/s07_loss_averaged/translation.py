@@ -117,3 +117,9 @@ def generate(
     if was_training:
         model.train()
     return translations
+
+
+if __name__ == "__main__":
+    from assignment.training.script import main
+
+    sys.exit(main())

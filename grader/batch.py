@@ -185,7 +185,8 @@ def _written(submission: Submission, attempt: _Attempt, plan: Plan, book: ledger
     def write() -> bool:
         files = write_submission(plan.out, graded, attempt.wall_s, plan.style)
         run = dict(plan.run)
-        book.append(ledger.Line(id=submission.id, submission=ledger.identity(submission), run=run, files=files))
+        identity, unfinished = ledger.identity(submission), graded.unfinished
+        book.append(ledger.Line(id=submission.id, submission=identity, run=run, files=files, unfinished=unfinished))
         return True
 
     is_written, trace = _tried(write)

@@ -10,6 +10,7 @@ student's code, `grader.twins` on torch, and both answer with arrays of the same
     ``<i>.grad.param.<n>``  the gradient of parameter ``<n>``
     ``<i>.changed.<input>`` an input that call ``i`` wrote into, as it was afterwards; absent for all others
     ``<i>.mask.<path>.<k>`` the factors (0 or 1/(1-p)) of the ``k``-th use of the Dropout at ``<path>``
+    ``<i>.state.<name>``    an array of the state that call ``i`` returned, in place of ``<i>.out``
     ======================= =========================================================================
 """
 
@@ -55,13 +56,15 @@ class Role(enum.Enum):
     """The worker's word tokenizer over the list of words that is the value."""
     BACKEND = "backend"
     """The framework backend of the case; the value is unused."""
+    STATE = "state"
+    """Arrays by name, such as an earlier call with `Call.state` returned them."""
 
 
 @dataclass(frozen=True)
 class Input:
     """One argument of a call, passed by position in the order of `Call.inputs`."""
 
-    value: Array | Json
+    value: Array | Json | Mapping[str, Array]
     role: Role = Role.VARIABLE
 
 
@@ -75,6 +78,7 @@ class Call:
         cotangent: dL/d(out), same shape as the output; None: no backward pass.
         method: the method to call; "" calls the object itself.
         keywords: arguments passed by name.
+        state: it returns arrays by name, not one tensor.
     """
 
     inputs: Mapping[str, Input]
@@ -82,6 +86,7 @@ class Call:
     cotangent: Array | None = None
     method: str = ""
     keywords: Mapping[str, Json] = field(default_factory=dict)
+    state: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,7 @@ class Case:
         dtype: of the backend, "float64" or "float32".
         masks: record every Dropout's factors in train mode.
         rebind: targets that are bound to the definitions in the module `rebound` before anything is built.
+        device: of the backend, "cpu" or "cuda".
     """
 
     target: str
@@ -107,6 +113,7 @@ class Case:
     dtype: str = "float64"
     masks: bool = False
     rebind: tuple[str, ...] = ()
+    device: str = "cpu"
 
 
 class Status(enum.Enum):
@@ -195,11 +202,12 @@ MIB_IN_GIB = 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request may use: seconds on the clock, seconds of processor time, address space in MiB."""
+    """What one request may use: seconds on the clock, seconds of processor time, MiB of address space, of reply."""
 
     wall_s: float = 20.0
     cpu_s: int = 10
     memory_mib: int = 1024
+    reply_mib: int = 64
 
     @property
     def time_text(self) -> str:

@@ -11,15 +11,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader import batch, intake, preflight
+from grader import batch, intake, preflight, translation
 from grader.atomic import write_atomic
 from grader.console import Bar, console, show_layouts, show_places, show_results
 from grader.errors import GraderError, RefusedToStartError, UsageError
 from grader.fingerprint import ROOT, of_folders
-from grader.grading import Grading, prepare
+from grader.grading import Grading, on_course, prepare
+from grader.grading import course as course_of
 from grader.options import parser, patterns, require_apart, require_known, require_no_fuller_reports
 from grader.report.feedback import Detail, Style
-from grader.report.folder import RUN, write_class
+from grader.report.folder import RUN, STAFF, folder_of, write_class
 from grader.report.gradebook import Row
 from grader.report.run import RunFacts, dump_run
 from grader.report.text import one_line
@@ -79,12 +80,17 @@ def _grade(options: argparse.Namespace, prepared: Prepare, stopper: Stopper, cou
         grading = prepared(secret, options.sandbox, only)
         if grading.warning:
             _complain(f"warning: {grading.warning}")
-        facts = _facts(options, only, grading)
+        trained = _training(options, grading)
+        facts = _facts(options, only, grading, trained)
         plan = _plan(options, facts)
         require_no_fuller_reports(only, plan, submissions)
         screen.print(f"sandbox: {grading.environment.sandbox}   submissions: {len(submissions)}   jobs: {options.jobs}")
         show_layouts(screen, submissions)
         preflight.check(grading.grade_one, facts.preflight, preflight.cache_folder(os.environ), tell=screen.print)
+        grade_one = grading.grade_one
+        if trained:
+            cache = preflight.cache_folder(os.environ, "translation")
+            grade_one = on_course(grading.bench, trained, cache, screen.print)
         write_atomic(out / RUN, dump_run(facts, started))
         course.total = len(submissions)
         with Bar(screen, len(submissions)) as bar:
@@ -93,7 +99,7 @@ def _grade(options: argparse.Namespace, prepared: Prepare, stopper: Stopper, cou
                 bar.advance(done)
                 course.finished += done.report is not None
 
-            done = batch.grade_all(submissions, grading.grade_one, plan, advance, stopper.held)
+            done = batch.grade_all(submissions, grade_one, plan, advance, stopper.held)
         rows = [Row(entry.submission, entry.report) for entry in done if entry.report or entry.fault]
         faults = [{"id": entry.submission.id, "reason": entry.fault} for entry in done if entry.fault]
         with stopper.held():
@@ -115,7 +121,21 @@ def _plan(options: argparse.Namespace, facts: RunFacts) -> batch.Plan:
     )
 
 
-def _facts(options: argparse.Namespace, only: tuple[str, ...], grading: Grading) -> RunFacts:
+def _training(options: argparse.Namespace, grading: Grading) -> translation.Course | None:
+    """What the long checks train on, where --translation says."""
+    if not options.translation:
+        return None
+
+    def place(identifier: str) -> Path:
+        return folder_of(options.out / STAFF / "translation", identifier)
+
+    source, minutes = options.translation, options.translation_minutes
+    return course_of(grading.bench, source, minutes, place, resume=options.resume)
+
+
+def _facts(
+    options: argparse.Namespace, only: tuple[str, ...], grading: Grading, trained: translation.Course | None
+) -> RunFacts:
     return RunFacts(
         environment=grading.environment,
         only=only,
@@ -123,6 +143,7 @@ def _facts(options: argparse.Namespace, only: tuple[str, ...], grading: Grading)
         language=options.lang,
         assignment=f"sha256:{of_folders(ROOT / 'assignment')}",
         command=tuple(sys.argv),
+        translation=trained.key if trained else "",
     )
 
 

@@ -1,11 +1,13 @@
-"""The generators of training data, which students are given too.
+"""What students are given too: the generators of training data, and what loads, cuts and scores real text.
 
-They are loaded by their path beside the grader: `import assignment` might find anyone's.
+They are loaded by their path beside the grader, as a package of another name and without its `__init__.py`: `import
+assignment` might find anyone's, and that file needs what students write. None of them needs more than the standard
+library and NumPy until it is used.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -14,18 +16,20 @@ from grader.errors import RefusedToStartError
 from grader.fingerprint import ROOT
 
 if TYPE_CHECKING:
-    from assignment.training import grammar, sentences
+    from assignment.training import bleu, bpe, curve, errors, grammar, pairs, sentences, text
 else:
+    FOLDER = ROOT / "assignment" / "training"
+    PACKAGE = "given_training"
+    NAMES = ("bleu", "bpe", "curve", "errors", "grammar", "pairs", "sentences", "text")
 
     def _load(name: str) -> ModuleType:
-        path = ROOT / "assignment" / "training" / f"{name}.py"
-        spec = importlib.util.spec_from_file_location(f"{__name__}.{name}", path)
-        if spec is None or spec.loader is None or not path.is_file():
+        path = FOLDER / f"{name}.py"
+        if not path.is_file():
             raise RefusedToStartError(f"{path} is missing; grade from the instructors' repository")
-        module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
+        return importlib.import_module(f"{PACKAGE}.{name}")
 
-    grammar, sentences = _load("grammar"), _load("sentences")
+    package = sys.modules[PACKAGE] = ModuleType(PACKAGE)
+    package.__path__ = [str(FOLDER)]
+    bleu, bpe, curve, errors, grammar, pairs, sentences, text = map(_load, NAMES)
 
-__all__ = ["grammar", "sentences"]
+__all__ = ["bleu", "bpe", "curve", "errors", "grammar", "pairs", "sentences", "text"]

@@ -32,11 +32,13 @@ class Graded:
         report: the same bytes on every run.
         timings: check id -> seconds, which vary from run to run and so stay out of the report.
         used: check id -> what its requests used, likewise.
+        unfinished: a long check ran out of time, so `--resume` goes on with this submission.
     """
 
     report: Report
     timings: Mapping[str, float] = field(default_factory=dict)
     used: Mapping[str, Used] = field(default_factory=dict)
+    unfinished: bool = False
 
 
 GradeOne = Callable[[Submission], Graded]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import fnmatch
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 
-from grader import pipeline, rubric, sandbox
+from grader import pipeline, rubric, sandbox, translation
 from grader.errors import UsageError
 from grader.fingerprint import ROOT, of_grader
 from grader.graded import Graded, GradeOne
@@ -67,6 +69,61 @@ def prepare(secret: bytes, sandbox_choice: str, only: Sequence[str]) -> Grading:
         return pipeline.grade(submission, bench)
 
     return Grading(grade_one, bench.environment, bench, box.warning)
+
+
+def course(
+    bench: pipeline.Bench, source: str, minutes: float | None, place: Callable[[str], Path], *, resume: bool
+) -> translation.Course:
+    """What the long checks train on, loaded and cut.
+
+    Args:
+        bench: of the class.
+        source: a folder of text, or "iwslt14".
+        minutes: for one submission; None: the rubric's.
+        place: the folder for a submission's checkpoint, by its id.
+        resume: go on from the checkpoints of an earlier run.
+
+    Raises:
+        UsageError: the text cannot be used, or no long check is selected.
+    """
+    asked, wanted = bench.rubric.translation, bench.rubric.selected(bench.only)
+    line = next((line for line in bench.rubric.checks if line.long and line.id in wanted), None)
+    if asked is None or line is None:
+        raise UsageError(f"--translation {source} is for checks that --only leaves out; leave one of the two away")
+    recipe = asked.recipe(gpu=bench.sandbox.has_gpu)
+    return translation.Course(
+        lesson=translation.Lesson(translation.prepare(source, recipe, asked.test_sentences), recipe, bench.secret),
+        device="cuda" if bench.sandbox.has_gpu else "cpu",
+        scale=asked.scale,
+        is_relative=asked.relative is not None,
+        limits=bench.rubric.limits_of(line),
+        minutes=asked.minutes if minutes is None else minutes,
+        environment=bench.environment,
+        place=place,
+        resume=resume,
+    )
+
+
+def on_course(bench: pipeline.Bench, course: translation.Course, cache: Path, tell: Callable[[str], None]) -> GradeOne:
+    """What grades one submission, its long checks too; first the reference is trained, where it is the yardstick.
+
+    Args:
+        bench: of the class.
+        course: what the long checks train on.
+        cache: the folder for what the reference scored.
+        tell: called around its training.
+
+    Raises:
+        RefusedToStartError: the reference does not come to its end, or scores nothing.
+    """
+    if course.is_relative:
+        course = translation.measured(course, bench.sandbox, {**bench.stubs, **bench.reference}, cache, tell)
+    equipped = dataclasses.replace(bench, course=course)
+
+    def grade_one(submission: Submission) -> Graded:
+        return pipeline.grade(submission, equipped)
+
+    return grade_one
 
 
 def _require_matches(only: Sequence[str], checks: Sequence[str]) -> None:

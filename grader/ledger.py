@@ -22,12 +22,14 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
         submission: a hash of everything of it that its report shows.
         run: what else the report follows from: rubric, seed, grader, options, tier, versions.
         files: name -> sha256 of what was written.
+        unfinished: there is more to find out, so it is graded again.
     """
 
     id: str
     submission: str
     run: dict[str, str]
     files: dict[str, str]
+    unfinished: bool = False
 
 
 class Ledger:
@@ -82,7 +84,8 @@ def read(path: Path) -> dict[str, Line]:
 def holds(line: Line, submission: Submission, run: Mapping[str, str], folder: Path) -> bool:
     """Whether the files in `folder` are what grading `submission` in such a run would write again."""
     return (
-        line.submission == identity(submission)
+        not line.unfinished
+        and line.submission == identity(submission)
         and line.run == run
         and all(_sha256(folder / name) == sha256 for name, sha256 in line.files.items())
     )

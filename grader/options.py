@@ -14,6 +14,7 @@ from grader.errors import UsageError
 from grader.messages import LANGUAGES
 from grader.report.feedback import Detail
 from grader.report.folder import LEDGER
+from grader.report.run import TRANSLATION
 from grader.submission import Submission
 
 
@@ -36,6 +37,10 @@ def parser() -> argparse.ArgumentParser:
         "--seed-file", type=_path, metavar="FILE", help="default: GRADER_SEED, else one kept in DIR/staff"
     )
     made.add_argument("--sandbox", choices=sandbox.CHOICES, default="auto", help="default: the best that works here")
+    made.add_argument("--translation", default="", metavar="DATA", help="train on this text: a folder, or iwslt14")
+    made.add_argument(
+        "--translation-minutes", type=_minutes, metavar="N", help="for one submission; default: the rubric's"
+    )
     levels = [level.value for level in Detail]
     made.add_argument("--feedback", choices=levels, default=Detail.FULL.value, help="how much students are told")
     made.add_argument("--lang", choices=LANGUAGES, default=LANGUAGES[0], help="the language of the feedback")
@@ -83,16 +88,24 @@ def require_no_fuller_reports(only: Sequence[str], plan: Plan, submissions: Sequ
         submissions: what is to be graded.
 
     Raises:
-        UsageError: the ledger has a report with checks that `only` leaves out.
+        UsageError: the ledger has a report with checks that `only` leaves out, or that has trained on a text.
     """
-    if not only:
+    trains = TRANSLATION in plan.run
+    if not only and trains:
         return
     checks, written = rubric.load(), ledger.read(plan.out / LEDGER)
+    long = {line.id for line in checks.checks if line.long}
     for submission in submissions:
         line = written.get(submission.id)
         if line is None or (plan.only and submission.id != plan.only):
             continue
-        lost = checks.selected(line.run.get("only", "").split()) - checks.selected(only)
+        had = checks.selected(line.run.get("only", "").split())
+        if TRANSLATION in line.run and not trains and long & had:
+            raise UsageError(
+                f"without --translation this would overwrite the report of {submission.id} in {plan.out}, which has "
+                f"{len(long & had)} checks more; give --translation again, or name another folder with --out"
+            )
+        lost = had - checks.selected(only)
         if lost:
             raise UsageError(
                 f"--only {','.join(only)} would overwrite the report of {submission.id} in {plan.out}, which has "
@@ -124,6 +137,17 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
     return int(text)
+
+
+def _minutes(text: str) -> float:
+    """A number of minutes above 0, as argparse wants it."""
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of minutes above 0, got {text!r}")
+    return minutes
 
 
 def _cores() -> int:

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from grader import checks, score
-from grader.case import Fault, FaultKind
+from grader.case import Fault
 from grader.diagnose import LEARNERS, Causes, all_parts, describe, diagnose, own_part
 from grader.errors import InfrastructureError
 from grader.evidence import Exhibit, gather
@@ -28,16 +28,11 @@ from grader.sandbox import Sandbox, Usage
 from grader.seed import public_seed
 from grader.student import Student
 from grader.submission import Submission
+from grader.translation import Course, Trainee
+from grader.unanswered import NO_ANSWER
 from grader.verdict import NOT_SELECTED, SCHEMA, Environment, Outcome, Report, SubmissionReport, Verdict
 from grader.verdict import Status as ReportStatus
 
-_NO_ANSWER = {
-    FaultKind.TIMEOUT: Verdict.TIMEOUT,
-    FaultKind.MEMORY: Verdict.MEMORY,
-    FaultKind.OUTPUT: Verdict.ERROR,
-    FaultKind.DIED: Verdict.ERROR,
-    FaultKind.PROTOCOL: Verdict.ERROR,
-}
 IN_SINGLE = "computed in float32, and compared at the tolerance of float32"
 OWN_FORWARD = "the forward pass is wrong; this is the right gradient of it"
 LEARNING = {parts[0] for parts in LEARNERS.values()}
@@ -57,6 +52,7 @@ class Bench:
         environment: what the reports say of all this.
         reference: the solution's files; a broken module's stands in for it where another is judged.
         only: glob patterns over check ids; what does not match is pending. Empty: all.
+        course: what the long checks train on; None: they are pending.
     """
 
     rubric: Rubric
@@ -66,6 +62,7 @@ class Bench:
     environment: Environment
     reference: Mapping[str, bytes]
     only: tuple[str, ...] = ()
+    course: Course | None = None
 
 
 @dataclass(frozen=True)
@@ -111,22 +108,26 @@ def grade(submission: Submission, bench: Bench) -> Graded:
     repaired = Repaired(bench.sandbox, files, bench.reference)
     with np.errstate(all="ignore"), bench.sandbox.open(files) as session, repaired:
         student = Student(session)
+        trainee = bench.course.train(submission, student) if bench.course else None
         for line in bench.rubric.checks:
             start, session.usage = time.perf_counter(), Usage()
-            skipped = _not_assessed(line, record, wanted)
-            record.outcomes[line.id] = skipped or _assess(line, student, repaired, bench, record)
+            outcome = _not_assessed(line, record, wanted, trainee)
+            if outcome is None and line.long and trainee:
+                outcome = _trained(line, trainee, record)  # a long check: many requests, and a checkpoint
+            record.outcomes[line.id] = outcome or _assess(line, student, repaired, bench, record)
             timings[line.id] = time.perf_counter() - start
             if session.usage.requests:
                 used[line.id] = _used(session.usage)
-    return Graded(_report(submission, bench, carried_forward(record.outcomes, record.causes)), timings, used)
+    report = _report(submission, bench, carried_forward(record.outcomes, record.causes))
+    return Graded(report, timings, used, unfinished=bool(trainee and trainee.is_unfinished))
 
 
 def _used(usage: Usage) -> Used:
     return Used(usage.requests, usage.cpu_s, usage.peak_kib / 1024)  # KiB -> MiB
 
 
-def _not_assessed(line: CheckLine, record: Record, wanted: frozenset[str]) -> Outcome | None:
-    if line.pending:
+def _not_assessed(line: CheckLine, record: Record, wanted: frozenset[str], trainee: Trainee | None) -> Outcome | None:
+    if line.pending and not (line.long and trainee):
         return Outcome(verdict=Verdict.PENDING, message=line.pending)
     if line.id not in wanted:
         return Outcome(verdict=Verdict.PENDING, message=NOT_SELECTED)
@@ -144,7 +145,7 @@ def _assess(line: CheckLine, student: Student, repaired: Repaired, bench: Bench,
     draw = checks.Draw(np.random.default_rng(public_seed(bench.secret, line.id)))
     exhibits, limits = _exhibits(line, draw, student, bench), bench.rubric.limits_of(line)
     if isinstance(exhibits, Fault):
-        return Outcome(verdict=_NO_ANSWER[exhibits.kind], message=exhibits.text)
+        return Outcome(verdict=NO_ANSWER[exhibits.kind], message=exhibits.text)
     remarks = (IN_SINGLE,) if any(exhibit.single for exhibit in exhibits) else ()
     finding = judge(exhibits)
     if finding is None:
@@ -163,6 +164,23 @@ def _assess(line: CheckLine, student: Student, repaired: Repaired, bench: Bench,
         return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=(OWN_FORWARD,))
     else:
         record.broken.setdefault(own_part(exhibits), line.id)
+    needs_review = not causes and _stays_unclear(finding, line, student, bench)
+    return _unpassed(finding, causes, remarks, needs_review=needs_review)
+
+
+def _trained(line: CheckLine, trainee: Trainee, record: Record) -> Outcome:
+    """A long check: the submission trains, in as many requests as it takes."""
+    judged = trainee.judged(line.id)
+    finding = judged.finding
+    if finding is None:
+        return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=judged.remarks)
+    causes = _excuses(finding, record)
+    if causes:
+        record.causes[line.id] = causes
+    return _unpassed(finding, causes, judged.remarks)
+
+
+def _unpassed(finding: Finding, causes: Causes, remarks: tuple[str, ...], *, needs_review: bool = False) -> Outcome:
     return Outcome(
         verdict=finding.verdict,
         share=finding.share,
@@ -171,7 +189,7 @@ def _assess(line: CheckLine, student: Student, repaired: Repaired, bench: Bench,
         message=finding.message,
         unwritten=finding.unwritten,
         raised=finding.raised,
-        needs_review=not causes and _stays_unclear(finding, line, student, bench),
+        needs_review=needs_review,
         remarks=remarks,
     )
 

@@ -51,10 +51,10 @@ def check(
         write_atomic(passed, b"")
 
 
-def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Where passed checks are remembered: `XDG_CACHE_HOME/hw3-grader/preflight`."""
+def cache_folder(environment: Mapping[str, str], kind: str = "preflight") -> Path:
+    """Where passed checks, or what else `kind` says, are remembered: `XDG_CACHE_HOME/hw3-grader/preflight`."""
     base = Path(environment.get("XDG_CACHE_HOME", ""))
-    return (base if base.is_absolute() else Path("~/.cache").expanduser()) / "hw3-grader" / "preflight"
+    return (base if base.is_absolute() else Path("~/.cache").expanduser()) / "hw3-grader" / kind
 
 
 def submission_of(folder: Path, identifier: str) -> Submission:

@@ -17,11 +17,12 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
-from .case import Answer, Array, Call, CallOutcome, Case, Input, Status, Trouble
+from .case import Answer, Array, Call, CallOutcome, Case, Input, Role, Status, Trouble
 from .errors import ProtocolError
 
 MAX_HEADER_BYTES = 64 * 1024
 MAX_ARRAY_BYTES = 64 * 1024 * 1024
+"""Unless a request allows more."""
 DTYPES = {name: np.dtype(name) for name in ("<f8", "<f4", "<i8", "<i4", "|b1")}
 MAX_DIMS = 16
 
@@ -106,6 +107,7 @@ def _case(case: Case, arrays: list[Array]) -> dict[str, Any]:
         "dtype": case.dtype,
         "masks": case.masks,
         "rebind": list(case.rebind),
+        "device": case.device,
     }
 
 
@@ -116,15 +118,18 @@ def _call(call: Call, arrays: list[Array]) -> dict[str, Any]:
         "cotangent": None if call.cotangent is None else _put(call.cotangent, arrays),
         "method": call.method,
         "keywords": dict(call.keywords),
+        "state": call.state,
     }
 
 
 def _value(given: Input, arrays: list[Array]) -> dict[str, Any]:
     value = given.value
+    if given.role is Role.STATE and isinstance(value, Mapping):
+        return {"arrays": {name: _put(array, arrays) for name, array in value.items()}}
     return {"array": _put(value, arrays)} if isinstance(value, np.ndarray) else {"json": value}
 
 
-def _put(value: Array, arrays: list[Array]) -> int:
+def _put(value: Any, arrays: list[Array]) -> int:
     array = np.array(value, order="C")
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
     if little.dtype.str not in DTYPES:
@@ -133,8 +138,14 @@ def _put(value: Array, arrays: list[Array]) -> int:
     return len(arrays) - 1
 
 
-def decode_reply(frame: bytes, nonce: str, cases: Sequence[Case]) -> tuple[Answer, ...]:
+def decode_reply(frame: bytes, nonce: str, cases: Sequence[Case], most: int = MAX_ARRAY_BYTES) -> tuple[Answer, ...]:
     """The answers in a frame that came from a worker, one for each case that was asked.
+
+    Args:
+        frame: as it came.
+        nonce: of the request.
+        cases: that were asked.
+        most: bytes of all arrays together.
 
     Raises:
         ProtocolError: the frame is not exactly one valid reply to this very request.
@@ -152,19 +163,17 @@ def decode_reply(frame: bytes, nonce: str, cases: Sequence[Case]) -> tuple[Answe
         raise ProtocolError("the nonce is that of another request")
     if len(header.answers) != len(cases):
         raise ProtocolError(f"{len(header.answers)} answers; expected {len(cases)}")
-    arrays = _arrays(header, memoryview(frame)[4 + length :], cases)
+    arrays = _arrays(header, memoryview(frame)[4 + length :], cases, most)
     return tuple(
         _checked(answer, case, found) for answer, case, found in zip(header.answers, cases, arrays, strict=True)
     )
 
 
-def _arrays(header: _Header, buffers: memoryview, cases: Sequence[Case]) -> list[dict[str, Array]]:
+def _arrays(header: _Header, buffers: memoryview, cases: Sequence[Case], most: int) -> list[dict[str, Array]]:
     """Every case's arrays by name; the buffers must be used up to the last byte."""
     sizes = [_size(entry) for entry in header.arrays]
-    if sum(sizes) != len(buffers) or len(buffers) > MAX_ARRAY_BYTES:
-        raise ProtocolError(
-            f"{len(buffers)} bytes of arrays; the header speaks of {sum(sizes)}, and {MAX_ARRAY_BYTES} is most"
-        )
+    if sum(sizes) != len(buffers) or len(buffers) > most:
+        raise ProtocolError(f"{len(buffers)} bytes of arrays; the header speaks of {sum(sizes)}, and {most} is most")
     found: list[dict[str, Array]] = [{} for _ in cases]
     offset = 0
     for entry, size in zip(header.arrays, sizes, strict=True):
@@ -205,7 +214,8 @@ def _array_name(entry: _Entry, word: str, case: Case) -> str:
         path, _, count = rest.rpartition(".")
         call = case.calls[entry.call]
         if (
-            word == "out"
+            (word == "out" and not call.state)
+            or (kind == "state" and call.state and _is_dotted(rest))
             or (kind == "changed" and rest in call.inputs)
             or (kind == "grad" and (rest in call.inputs or (rest.startswith("param.") and _is_dotted(rest))))
             or (
@@ -227,7 +237,8 @@ def _checked(answer: _Answer, case: Case, arrays: Mapping[str, Array]) -> Answer
             f"{len(answer.calls)} calls in an answer of status {answer.status.value}; expected {expected}"
         )
     for number, call in enumerate(answer.calls):
-        if call.status is Status.OK and f"{number}.out" not in arrays:
+        is_there = any(name.startswith(f"{number}.state.") for name in arrays) or f"{number}.out" in arrays
+        if call.status is Status.OK and not is_there:
             raise ProtocolError(f"call {number} is said to have succeeded, and nothing that it returned is there")
     for name in (*answer.absent, *answer.surplus, *answer.reshaped):
         if not _is_dotted(name):

@@ -15,11 +15,13 @@ import yaml
 
 from grader.case import Limits
 from grader.errors import UsageError
+from grader.recipe import TranslationLine
 from grader.verdict import Visibility
 
 T = TypeVar("T")
 
 LONGEST_S, MOST_MIB = 24 * 3600, 1024 * 1024
+MOST_REPLY_MIB = 1024
 LEAST_MIB = 192
 """Of address space: NumPy itself does not load with less."""
 
@@ -30,6 +32,7 @@ class OwnLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wall_s: float | msgspec.UnsetType = msgspec.UNSET
     cpu_s: int | msgspec.UnsetType = msgspec.UNSET
     memory_mib: int | msgspec.UnsetType = msgspec.UNSET
+    reply_mib: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class CheckLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,6 +45,7 @@ class CheckLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: list[str] = []
     tolerance: str = "float64"
     pending: str = ""
+    long: bool = False
     limits: OwnLimits = OwnLimits()
 
     @property
@@ -64,6 +68,7 @@ class LimitsLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wall_s: float
     cpu_s: int
     memory_mib: int
+    reply_mib: int = Limits.reply_mib
 
 
 class RubricFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,6 +78,7 @@ class RubricFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_score: float
     limits: LimitsLine
     problems: list[Problem]
+    translation: TranslationLine | None = None
 
 
 class Tolerance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -108,7 +114,8 @@ class Rubric:
         self.problems = tuple(rubric.problems)
         self.checks = tuple(line for problem in self.problems for line in problem.checks)
         self.max_score = Fraction(str(rubric.max_score))
-        self.limits = Limits(rubric.limits.wall_s, rubric.limits.cpu_s, rubric.limits.memory_mib)
+        self.limits = Limits(**msgspec.structs.asdict(rubric.limits))
+        self.translation = rubric.translation
         self.tolerances = _read(tolerances_text, TolerancesFile, "tolerances.yaml").classes
         self.sha256 = hashlib.sha256((rubric_text + "\0" + tolerances_text).encode()).hexdigest()
         self._validate()
@@ -146,6 +153,11 @@ class Rubric:
                     raise UsageError(f"rubric.yaml: {line.id} needs {earlier!r}, which is no check above it")
             if line.id in seen:
                 raise UsageError(f"rubric.yaml: {line.id} stands twice; a check has one line")
+            if line.long and (self.translation is None or not line.pending):
+                raise UsageError(
+                    f"rubric.yaml: {line.id} is long; expected the head to have translation, which says how long "
+                    "checks train, and the line to have pending, for when they do not"
+                )
             if line.points < 0:
                 raise UsageError(f"rubric.yaml: {line.id} has {line.points} points; expected 0 or more")
             if line.tolerance not in self.tolerances:
@@ -175,6 +187,7 @@ def _require_sensible(whose: str, limits: Limits) -> None:
         ("wall_s", limits.wall_s, "seconds", 0.1, LONGEST_S),
         ("cpu_s", limits.cpu_s, "seconds", 1, LONGEST_S),
         ("memory_mib", limits.memory_mib, "MiB", LEAST_MIB, MOST_MIB),
+        ("reply_mib", limits.reply_mib, "MiB", 1, MOST_REPLY_MIB),
     ):
         if not least <= value <= most:  # a NaN, too
             raise UsageError(f"rubric.yaml: {whose} has {name} {value:g}; expected {least:g} to {most:g} {unit}")

@@ -28,6 +28,6 @@ class Student:
         if isinstance(frame, Fault):
             return frame
         try:
-            return decode_reply(frame, nonce, cases)
+            return decode_reply(frame, nonce, cases, limits.reply_mib * 2**20)
         except ProtocolError as error:
             return Fault(FaultKind.PROTOCOL, f"what came back is no answer: {error}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from assignment.framework import Adam, Module, Tensor, TensorBackend, default_backend
+from assignment.framework import Adam, Module, Tensor, TensorBackend, default_backend, tensor
 from assignment.transformer import DecoderLM
 from assignment.translation import Tokenizer, generate, loss_fn
 
-from . import greedy
+from . import greedy, moments
 from .steps import Rate, train
 
 
@@ -74,6 +75,27 @@ class Translator(Module):
             return loss_fn(batch, self.model)
 
         return train(loss_of, batches.shape[0], lr, self.optimizer, self.backend)
+
+    def measure(self, batch: Tensor) -> Tensor:
+        """Compute the loss of a batch (3, B, S), as for `learn`, in evaluation mode and without learning from it."""
+        self.eval()
+        parts = {"input_ids": batch[0], "labels": batch[1], "label_token_weights": batch[2]}  # (B, S) each
+        return tensor([loss_fn(parts, self.model).item()], backend=self.backend)
+
+    def learned(self) -> dict[str, Any]:
+        """Copy all that decides how `learn` goes on, as NumPy arrays by name; `moments` says which."""
+        self.optimizer = self.optimizer or Adam(self.parameters())
+        return moments.state_of(self, self.optimizer)
+
+    def go_on(self, state: Mapping[str, Any]) -> Tensor:
+        """Set Adam's moments as `learned` found them; the parameters are not touched.
+
+        Returns:
+            The largest number of steps in one of them, (1,).
+        """
+        self.optimizer = Adam(self.parameters())
+        moments.restore(self, self.optimizer, state, self.backend)
+        return tensor([float(max(state[moments.COUNTS], default=0))], backend=self.backend)
 
     def translate(
         self,

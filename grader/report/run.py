@@ -13,6 +13,8 @@ from grader.report.yaml import dump
 from grader.verdict import Environment
 
 SCHEMA = "hw3-run/1"
+TRANSLATION = "translation"
+"""Key of what the long checks train on; a run in which they are pending has none."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class RunFacts:
         language: of the feedback.
         assignment: a hash of the framework and the stubs.
         command: the command line.
+        translation: a hash of what the long checks train on; "": they are pending.
     """
 
     environment: Environment
@@ -34,11 +37,14 @@ class RunFacts:
     language: str = "en"
     assignment: str = ""
     command: tuple[str, ...] = ()
+    translation: str = ""
 
     @property
     def decisive(self) -> dict[str, str]:
         """All that two runs must have in common for a report of one to stand in the other."""
-        return self.preflight | {"seed": self.environment.seed, "feedback": self.feedback, "lang": self.language}
+        trained = {TRANSLATION: self.translation} if self.translation else {}
+        shown = {"seed": self.environment.seed, "feedback": self.feedback, "lang": self.language}
+        return self.preflight | shown | trained
 
     @property
     def preflight(self) -> dict[str, str]:

@@ -33,7 +33,7 @@ def judge(ending: Ending, limits: Limits) -> bytes | Fault:
     forced = {
         WALL: out_of_time(limits),
         OUTPUT: Fault(FaultKind.OUTPUT, "printed more than 8 MiB"),
-        REPLY: Fault(FaultKind.PROTOCOL, "an answer of more than 64 MiB"),
+        REPLY: Fault(FaultKind.PROTOCOL, f"an answer of more than {limits.reply_mib} MiB"),
     }
     if not ending.locked:
         raise InfrastructureError(f"a worker could not lock itself in, so nothing was run: {_words(ending.output)}")

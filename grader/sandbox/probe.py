@@ -42,7 +42,8 @@ def probe(choice: str) -> Sandbox:
         raise RefusedToStartError(f"isolation needs Linux, this is {sys.platform}. {FIX}")
     reasons = []
     for letter, name, start, problem in _ways(choice):
-        sandbox = Sandbox(NAMES[letter] + (WITH_GPU if choice == "bwrap+gpu" else ""), start, letter)
+        has_gpu = choice == "bwrap+gpu"
+        sandbox = Sandbox(NAMES[letter] + (WITH_GPU if has_gpu else ""), start, letter, has_gpu)
         problem = problem or attempts.failure(sandbox)  # noqa: PLW2901 - the same thing, found out later
         if not problem:
             return sandbox

@@ -22,7 +22,7 @@ from .environment import compile_once
 from .reaper import adopt_orphans, reap_group, reap_orphan
 
 GREETING = b"hw3-worker/1 ready\n"
-ASK = struct.Struct("<4s16sdIIQ")
+ASK = struct.Struct("<4s16sdIIIQ")
 TOLD = struct.Struct("<4s16sBBidQQQ")
 ASK_MAGIC, TOLD_MAGIC = b"ask1", b"tld1"
 ENDINGS = range(4)
@@ -31,7 +31,9 @@ ENDINGS = range(4)
 START_S, GRACE_S, END_S = 60.0, 5.0, 10.0
 """How long a worker may take to start, to report a child that has reached its limit, and to die."""
 
-MAX_TOLD_BYTES = 80 * 1024 * 1024
+ROOM_BYTES = 16 * 1024 * 1024
+MAX_TOLD_BYTES = Limits.reply_mib * 2**20 + ROOM_BYTES
+"""What a server can tell of a request with the usual limits: the arrays in its reply, and room for all else."""
 KEPT_ERROR_BYTES = 4096
 
 
@@ -115,11 +117,12 @@ class Worker:
         self._await_greeting()
         ticket = secrets.token_bytes(16)
         deadline = time.monotonic() + limits.wall_s + GRACE_S
-        self._send(ASK.pack(ASK_MAGIC, ticket, limits.wall_s, limits.cpu_s, limits.memory_mib, len(request)), deadline)
+        counted = (limits.cpu_s, limits.memory_mib, limits.reply_mib)
+        self._send(ASK.pack(ASK_MAGIC, ticket, limits.wall_s, *counted, len(request)), deadline)
         self._send(request, deadline)
         head = self._receive(TOLD.size, deadline)
         magic, back, how, locked, status, cpu_s, peak_kib, frame, output = TOLD.unpack(head)
-        if magic != TOLD_MAGIC or back != ticket or frame + output > MAX_TOLD_BYTES:
+        if magic != TOLD_MAGIC or back != ticket or frame + output > limits.reply_mib * 2**20 + ROOM_BYTES:
             raise LostError(
                 f"the worker's answer begins with {head[:4]!r} or bears another ticket; expected {TOLD_MAGIC!r}"
             )

@@ -34,11 +34,13 @@ class Sandbox:
         tier: its name, for reports: "bwrap+seccomp".
         start: how a worker is started in it.
         letter: A with namespaces of its own, B with Landlock instead, C with limits only.
+        has_gpu: student code can compute on a GPU.
     """
 
     tier: str
     start: Start
     letter: str = "A"
+    has_gpu: bool = False
 
     @property
     def is_isolated(self) -> bool:

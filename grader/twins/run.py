@@ -150,6 +150,7 @@ MAKERS: Mapping[Role, Callable[[Any], Any]] = {
     Role.BACKEND: lambda _: None,
     Role.PLAIN: lambda value: value,
     Role.EXAMPLES: lambda value: value,
+    Role.STATE: lambda value: value,
 }
 
 

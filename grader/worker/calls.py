@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from . import dropout
-from .case import Answer, Argument, Array, Call, Case, Framework, Json
+from .case import Answer, Argument, Array, Call, Case, Framework
 from .construct import parameters_of
 from .frames import sendable
 from .table_model import table_model
@@ -51,6 +51,9 @@ class Caller:
         if any(isinstance(given, WordTokenizer) for given in inputs):
             self._answer.arrays[f"{index}.out"] = _token_ids(output, inputs)
             return
+        if call.state:
+            self._put_state(index, output)
+            return
         self._answer.arrays[f"{index}.out"] = array = self._numbers(output)
         if call.cotangent is None or not self._propagate(output, array, call.cotangent):
             return
@@ -81,7 +84,7 @@ class Caller:
                 made: Any = self._backend
             case "tokenizer":
                 made = WordTokenizer(cast("list[str]", argument.value))
-            case "plain" | "examples":
+            case "plain" | "examples" | "state":
                 made = copy.deepcopy(argument.value)
             case "constant":
                 made = self._tensor(argument.value)
@@ -99,7 +102,7 @@ class Caller:
                 raise ValueError(f"unknown role {role}")
         return made
 
-    def _tensor(self, array: Array | Json, *, requires_grad: bool = False) -> Any:
+    def _tensor(self, array: Any, *, requires_grad: bool = False) -> Any:
         return self._framework.tensor_from_numpy(array, backend=self._backend, requires_grad=requires_grad)
 
     def _numbers(self, output: Any) -> Array:
@@ -128,6 +131,13 @@ class Caller:
                 now = self._numbers(given)
                 if not np.array_equal(now, cast("Array", argument.value), equal_nan=True):
                     self._answer.arrays[f"{index}.changed.{argument.name}"] = now
+
+    def _put_state(self, index: int, output: Any) -> None:
+        """Arrays by name; a name that is none stops at the frame's other end."""
+        if type(output) is not dict or not output or not all(type(name) is str for name in output):
+            raise BadValueError(f"returned {type(output).__name__}; expected arrays by name")
+        for name, array in output.items():
+            self._answer.arrays[f"{index}.state.{name}"] = self._numbers(array)
 
     def _put_gradient(self, name: str, gradient: Any) -> None:
         if gradient is not None:

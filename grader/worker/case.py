@@ -21,7 +21,7 @@ class Argument:
 
     name: str
     role: str
-    value: Array | Json
+    value: Array | Json | dict[str, Array]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Call:
     cotangent: Array | None
     method: str
     keywords: dict[str, Json]
+    state: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Case:
     dtype: str
     masks: bool
     rebind: tuple[str, ...]
+    device: str = "cpu"
 
 
 @dataclass(frozen=True)

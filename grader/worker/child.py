@@ -52,7 +52,7 @@ def become(request: bytes, reply: int, limits: lockdown.Limits, around: Surround
         _write(reply, LOCKED)
         sys.stdout = io.TextIOWrapper(io.FileIO(1, "w"), "utf-8", "backslashreplace", write_through=True)
         sys.stderr = io.TextIOWrapper(io.FileIO(2, "w"), "utf-8", "backslashreplace", write_through=True)
-        _answer(asked, reply, around)
+        _answer(asked, reply, limits, around)
     except MemoryError:
         _exit(OUT_OF_MEMORY)
     except BaseException as error:  # noqa: BLE001 - student code may have broken anything; no frame is an answer too
@@ -61,10 +61,10 @@ def become(request: bytes, reply: int, limits: lockdown.Limits, around: Surround
     _exit(0)
 
 
-def _answer(asked: frames.Request, reply: int, around: Surroundings) -> None:
+def _answer(asked: frames.Request, reply: int, limits: lockdown.Limits, around: Surroundings) -> None:
     loader.open_package(around.folder)
     guard = Guard(around.folder)
     answers = [programs.run(case, around.framework, guard) for case in asked.cases]
-    frame = memoryview(frames.encode_reply(asked.nonce, answers))
+    frame = memoryview(frames.encode_reply(asked.nonce, answers, limits.reply_mib * 2**20))
     while frame:
         frame = frame[_write(reply, frame) :]

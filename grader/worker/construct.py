@@ -19,6 +19,8 @@ def make_backend(case: Case, framework: Framework) -> Any:
     random.seed(case.seed)
     np.random.seed(case.seed % 2**32)  # noqa: NPY002 - submissions that draw from the global one are reproducible too
     framework.default_backend().generator = np.random.default_rng(case.seed)
+    if case.device != "cpu":
+        return framework.backend_for(case.device, case.dtype, case.seed)
     return framework.TensorBackend(dtype=case.dtype, seed=case.seed)
 
 

@@ -17,6 +17,7 @@ from .case import Answer, Argument, Array, Call, Case, Outcome, Trouble
 from .troubles import BadValueError
 
 MAX_REPLY_BYTES = 64 * 1024 * 1024
+"""Of arrays, unless the ask allows more."""
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|b1")
 """What an array in a reply may be made of."""
 
@@ -54,20 +55,25 @@ def _case(entry: dict[str, Any], arrays: list[Array]) -> Case:
         dtype=entry["dtype"],
         masks=entry["masks"],
         rebind=tuple(entry["rebind"]),
+        device=entry["device"],
     )
 
 
 def _call(entry: dict[str, Any], arrays: list[Array]) -> Call:
     return Call(
-        arguments=tuple(
-            Argument(name, role, arrays[value["array"]] if "array" in value else value["json"])
-            for name, role, value in entry["inputs"]
-        ),
+        arguments=tuple(Argument(name, role, _value(value, arrays)) for name, role, value in entry["inputs"]),
         mode=entry["mode"],
         cotangent=None if entry["cotangent"] is None else arrays[entry["cotangent"]],
         method=entry["method"],
         keywords=entry["keywords"],
+        state=entry["state"],
     )
+
+
+def _value(entry: dict[str, Any], arrays: list[Array]) -> Any:
+    if "arrays" in entry:
+        return {name: arrays[index] for name, index in entry["arrays"].items()}
+    return arrays[entry["array"]] if "array" in entry else entry["json"]
 
 
 def sendable(array: Array) -> Array:
@@ -79,17 +85,17 @@ def sendable(array: Array) -> Array:
     return little
 
 
-def encode_reply(nonce: str, answers: list[Answer]) -> bytes:
+def encode_reply(nonce: str, answers: list[Answer], most: int = MAX_REPLY_BYTES) -> bytes:
     """One frame with every answer. An answer whose arrays would exceed the limit is sent without them, as bad value."""
     words: dict[str, int] = {}
     listed: list[list[Any]] = []
     buffers: list[bytes] = []
     entries = []
-    room = MAX_REPLY_BYTES
+    room = most
     for number, answer in enumerate(answers):
         needed = sum(array.nbytes for array in answer.arrays.values())
         if needed > room:
-            text = f"returned more than {MAX_REPLY_BYTES // 2**20} MiB of numbers"
+            text = f"returned more than {most // 2**20} MiB of numbers"
             entries.append(_entry(Answer(Outcome("bad_value", Trouble(text=text)))))
             continue
         room -= needed

@@ -37,10 +37,11 @@ class _Filter(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request may use, of what the kernel counts."""
+    """What one request may use: the kernel counts the first two, the arrays in its reply are counted here."""
 
     cpu_s: int
     memory_mib: int
+    reply_mib: int = 64
 
 
 def limit(limits: Limits, *, gpu: bool = False) -> None:

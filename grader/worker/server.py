@@ -3,7 +3,7 @@
 It alone holds the descriptors to the trusted process. A child writes to a pipe that only the server reads, and the
 server says how the child ended. On the wire, little-endian, both ways over what were standard input and output:
 
-    ask   magic, ticket, wall clock (s), CPU (s), memory (MiB), length        then the request frame
+    ask   magic, ticket, wall clock (s), CPU (s), memory (MiB), arrays in reply (MiB), length   then the request frame
     told  magic, the ask's ticket, ending, locked, wait status, CPU (s), peak memory (KiB), two lengths
                                                                              then the child's frame, then its output
 """
@@ -22,11 +22,10 @@ import time
 from dataclasses import dataclass, field
 
 from . import child, loader, lockdown
-from .frames import MAX_REPLY_BYTES
 from .walls import Walls
 
 GREETING = b"hw3-worker/1 ready\n"
-ASK = struct.Struct("<4s16sdIIQ")
+ASK = struct.Struct("<4s16sdIIIQ")
 TOLD = struct.Struct("<4s16sBBidQQQ")
 ASK_MAGIC, TOLD_MAGIC = b"ask1", b"tld1"
 
@@ -70,13 +69,14 @@ def serve(folder: str, walls: Walls) -> None:
     gc.freeze()
     _write(tells, GREETING)
     while head := _read(asks, ASK.size):
-        magic, ticket, wall_s, cpu_s, memory_mib, length = ASK.unpack(head)
+        magic, ticket, wall_s, cpu_s, memory_mib, reply_mib, length = ASK.unpack(head)
         if magic != ASK_MAGIC:
             raise ValueError(f"an ask begins with {magic!r}; expected {ASK_MAGIC!r}")
         request = _read(asks, length)
-        born = _fork(request, lockdown.Limits(cpu_s, memory_mib), around)
+        born = _fork(request, lockdown.Limits(cpu_s, memory_mib, reply_mib), around)
         del request
-        ending, status, usage = _reap(born, *_attend(born, time.monotonic() + wall_s))
+        most = reply_mib * 2**20 + MAX_HEADER_ROOM
+        ending, status, usage = _reap(born, *_attend(born, time.monotonic() + wall_s, most))
         is_locked = born.said[:1] == child.LOCKED
         frame = memoryview(born.said)[1:] if ending == ENDED and is_locked else memoryview(b"")
         cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss
@@ -115,8 +115,11 @@ def _fork(request: bytes, limits: lockdown.Limits, around: child.Surroundings) -
     return _Child(pid, reply_end, output_end)
 
 
-def _attend(born: _Child, deadline: float) -> tuple[int, float]:
-    """Collects what a child says until it closes its pipes, or must be killed; the ending so far, and the deadline."""
+def _attend(born: _Child, deadline: float, most: int) -> tuple[int, float]:
+    """Collects what a child says until it closes its pipes, or must be killed; the ending so far, and the deadline.
+
+    It must be killed at the deadline, when its reply has more than `most` bytes, or when it has printed too much.
+    """
     poll = select.poll()
     pipes = {born.reply, born.output}
     for pipe in pipes:
@@ -136,7 +139,7 @@ def _attend(born: _Child, deadline: float) -> tuple[int, float]:
             else:
                 born.printed += len(data)
                 born.tail = (born.tail + data)[-KEPT_OUTPUT_BYTES:]
-        if len(born.said) > MAX_REPLY_BYTES + MAX_HEADER_ROOM:
+        if len(born.said) > most:
             ending = REPLY
         if born.printed > MAX_OUTPUT_BYTES:
             ending = OUTPUT

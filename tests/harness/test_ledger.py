@@ -3,6 +3,7 @@
 import hashlib
 
 import pytest
+from msgspec import structs
 
 from grader import ledger
 from grader.ledger import Ledger, Line
@@ -46,6 +47,10 @@ def test_no_line_holds_for_a_report_that_was_changed_or_lost(folder, line, make_
     assert not ledger.holds(line, make_submission(), RUN, folder)
     (folder / "report.yaml").unlink()
     assert not ledger.holds(line, make_submission(), RUN, folder)
+
+
+def test_no_line_holds_for_what_was_not_finished(folder, line, make_submission):
+    assert not ledger.holds(structs.replace(line, unfinished=True), make_submission(), dict(RUN), folder)
 
 
 def test_the_last_line_of_a_submission_counts(tmp_path, line):

@@ -104,6 +104,70 @@ def test_a_reply_arrives_as_it_was_answered():
     assert second == Answer(Status.MISSING, trouble=Trouble(text="nn.py defines no f"))
 
 
+MOMENTS = {"mean.a.0": X.astype("f4"), "counts": np.array([3, 0])}
+TRAINS = Case(
+    "training.Block",
+    (
+        Call({"state": Input(MOMENTS, Role.STATE)}, method="go_on"),
+        Call({}, method="learned", state=True),
+    ),
+    device="cuda",
+)
+
+
+def _state_reply(name: str = "1.state.mean.a.0", call: str = "0.out") -> bytes:
+    arrays = {call: np.ones(1), name: X, "1.state.counts": np.array([4])}
+    return frames.encode_reply(NONCE, [mirror.Answer(calls=[mirror.Outcome()] * 2, arrays=arrays)])
+
+
+def test_a_state_arrives_in_the_worker_and_comes_back():
+    first, second = frames.decode_request(encode_request([TRAINS], NONCE)).cases[0].calls
+    assert (first.state, second.state) == (False, True)
+    (argument,) = first.arguments
+    assert (argument.role, argument.value.keys()) == ("state", MOMENTS.keys())
+    for name, array in MOMENTS.items():
+        assert argument.value[name].dtype == array.dtype
+        np.testing.assert_array_equal(argument.value[name], array)
+    (answer,) = decode_reply(_state_reply(), NONCE, [TRAINS])
+    assert answer.arrays.keys() == {"0.out", "1.state.mean.a.0", "1.state.counts"}
+    np.testing.assert_array_equal(answer.arrays["1.state.mean.a.0"], X)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("1.state.", "0.out"),
+        ("1.state.a b", "0.out"),
+        ("1.state.a..b", "0.out"),
+        ("1.state.../x", "0.out"),
+        ("1.state", "0.out"),
+        ("1.out", "0.out"),  # a call for a state returns no output beside it
+        ("0.state.a", "0.out"),  # and a call for an output no state
+        ("2.state.a", "0.out"),
+        ("1.grad.a", "0.out"),
+        ("1.state.a", "0.state.a"),
+    ],
+)
+def test_a_state_under_another_name_is_refused(name, call):
+    with pytest.raises(ProtocolError):
+        decode_reply(_state_reply(name, call), NONCE, [TRAINS])
+
+
+def test_the_limit_of_arrays_is_that_of_the_request():
+    size = X.nbytes + 8 + 8
+    assert decode_reply(_state_reply(), NONCE, [TRAINS], size)
+    with pytest.raises(ProtocolError, match=f"{size - 1} is most"):
+        decode_reply(_state_reply(), NONCE, [TRAINS], size - 1)
+
+
+def test_an_answer_over_its_limit_is_sent_without_its_arrays():
+    answers = [mirror.Answer(calls=[mirror.Outcome()], arrays={"0.out": np.zeros(2**17)})]  # 1 MiB
+    case = Case("nn.f", (Call({}),))
+    assert decode_reply(frames.encode_reply(NONCE, answers, 2**20), NONCE, [case])[0].status is Status.OK
+    (refused,) = decode_reply(frames.encode_reply(NONCE, answers, 2**20 - 1), NONCE, [case])
+    assert (refused.status, dict(refused.arrays)) == (Status.BAD_VALUE, {})
+
+
 def test_addresses_in_text_are_made_equal():
     header = _changed("answers.1.trouble", {"text": "<object at 0x7f00c0ffee00> and 0xdeadbeef and 0x1f"})
     assert decode_reply(_frame(header), NONCE, CASES)[1].trouble.text == "<object at 0x…> and 0x… and 0x1f"
@@ -314,7 +378,7 @@ def test_both_ends_agree_on_the_wire():
     assert list(process.ENDINGS) == [server.ENDED, server.WALL, server.OUTPUT, server.REPLY]
     assert (endings.OUTPUT, endings.REPLY) == (server.OUTPUT, server.REPLY)
     assert endings.OUT_OF_MEMORY == child.OUT_OF_MEMORY
-    assert server.MAX_REPLY_BYTES + server.MAX_HEADER_ROOM + server.KEPT_OUTPUT_BYTES < process.MAX_TOLD_BYTES
+    assert frames.MAX_REPLY_BYTES + server.MAX_HEADER_ROOM + server.KEPT_OUTPUT_BYTES < process.MAX_TOLD_BYTES
 
 
 def test_the_workers_mirror_of_a_case_has_the_same_fields():

@@ -13,7 +13,8 @@ from grader.stop import Stop, Stopper
 
 SCRIPT = """
 import sys, threading, types
-sys.modules["grader.pipeline"] = types.ModuleType("grader.pipeline")  # not used here, and slow to import: torch
+for name in ("grader.pipeline", "grader.translation"):  # not used here, and slow to import: torch
+    sys.modules[name] = types.ModuleType(name)
 from grader import cli, preflight, sandbox
 from grader.case import Call, Case, Limits
 from grader.graded import Graded

@@ -174,6 +174,7 @@ def student(sandbox):
         ("crash", Limits(), FaultKind.DIED, "the program was killed by SIGSEGV"),
         ("recurse_without_limit", Limits(), FaultKind.DIED, "the program was killed by SIGSEGV"),
         ("endless_frame", Limits(), FaultKind.PROTOCOL, "an answer of more than 64 MiB"),
+        ("endless_frame", Limits(reply_mib=96), FaultKind.PROTOCOL, "an answer of more than 96 MiB"),
     ],
 )  # fmt: skip
 def test_a_request_that_fails_as_a_whole_gives_its_fault_and_spares_the_next(student, call, name, limits, kind, text):

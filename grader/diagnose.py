@@ -40,6 +40,9 @@ TARGETS = {parts[0]: target for target, parts in USED_BY.items()}
 """Part -> its target, for all that students write but Dropout."""
 USED_BY |= LEARNERS
 
+MOST_TRAINED = 24
+"""Sets of mistakes whose twins are trained for one check; each takes up to a second."""
+
 OUT_OF_MEMORY = "DefaultCPUAllocator"
 """How torch, which has no exception of its own for it, says that this machine has no memory left."""
 
@@ -93,7 +96,7 @@ def diagnose(
     deep = pairs and finding.verdict is not Verdict.ERROR  # two mistakes that only together raise are no misconception
     screen = replace(compared[0], followed=compared[0].followed[:1])  # one small call turns nearly all of them down
     tried = _candidates(parts, tuple(dict.fromkeys(earlier)), passed, pairs=deep)
-    for mistakes in _known_below(parts, earlier) if target in LEARNERS else tried:
+    for mistakes in _trained_together(parts, earlier) if target in LEARNERS else tried:
         twins = parts_with(*mistakes)
         if explains(screen, twins) and all(explains(exhibit, twins) for exhibit in compared):
             return mistakes
@@ -151,10 +154,19 @@ def _candidates(
 
 
 def _known_below(parts: tuple[str, ...], found: Sequence[Misconception]) -> Iterator[tuple[Misconception, ...]]:
-    """All sets of the mistakes that other checks showed in these parts, the smallest first."""
+    """Sets of the mistakes that other checks showed in these parts: one, two, all but one, all of them.
+
+    Not every set: there are two to the power of the mistakes, and one that a check does not show does no harm in a set.
+    """
     below = tuple(dict.fromkeys(m for m in found if m.part in parts))
-    for size in range(1, len(below) + 1):
+    for size in sorted({1, 2, len(below) - 1, len(below)} & set(range(1, len(below) + 1))):
         yield from combinations(below, size)
+
+
+def _trained_together(parts: tuple[str, ...], found: Sequence[Misconception]) -> list[tuple[Misconception, ...]]:
+    """The same for what learns, as far as there is time: all of them, all but one, then the smaller sets."""
+    sets = sorted(_known_below(parts, found), key=len, reverse=True)
+    return sets[:MOST_TRAINED]
 
 
 def _is_ruled_out(mistake: Misconception, passed: Collection[str]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from grader.diagnose import Causes
+from grader.diagnose import Cause, Causes
 from grader.verdict import Outcome, Verdict
 
 _CHARGED = {Verdict.FAILED, Verdict.ERROR}
@@ -27,12 +27,22 @@ def carried_forward(outcomes: Mapping[str, Outcome], causes: Mapping[str, Causes
         for check, outcome in outcomes.items()
         if outcome.verdict in _CHARGED and (check not in causes or any(c.blames == check for c in causes[check]))
     }
-    return {check: _carry(check, outcome, causes.get(check, ()), paid) for check, outcome in outcomes.items()}
+    return {
+        check: _carry(outcome, causes[check])
+        if check in causes and check not in paid and all(_is_paid(cause, paid, causes) for cause in causes[check])
+        else outcome
+        for check, outcome in outcomes.items()
+    }
 
 
-def _carry(check: str, outcome: Outcome, found: Causes, paid: set[str]) -> Outcome:
-    if not found or check in paid or any(cause.blames not in paid for cause in found):
-        return outcome
+def _is_paid(cause: Cause, paid: set[str], causes: Mapping[str, Causes]) -> bool:
+    """Whether the check that a cause is blamed on has failed for that very cause."""
+    if cause.blames not in paid:
+        return False
+    return cause.blames not in causes or cause.name in {other.name for other in causes[cause.blames]}
+
+
+def _carry(outcome: Outcome, found: Causes) -> Outcome:
     names = " and ".join(f"{cause.name} ({cause.blames})" for cause in found)
     message = f"right but for {names}, which has been paid for there"
     payers = tuple(dict.fromkeys(cause.blames for cause in found))

@@ -25,6 +25,8 @@ AGREES = 1e-6
 DIRECTIONS = 2
 RESEMBLES = 0.8
 """Squared attention weights come to 0.91, LayerNorm by the variance to 0.84; a sum for logsumexp to 0.3."""
+AS_LONG = 2.5
+"""How many times as long as the right output, or as short, the submission's may be."""
 TELLING = 1e-3
 """Of the cotangent's largest entry: a smaller gradient may stand for no dependence at all."""
 
@@ -55,12 +57,13 @@ def follows_own_forward(exhibits: Sequence[Exhibit], draw: Draw, student: Studen
 
 
 def _resembles(exhibit: Exhibit) -> bool:
-    """Whether the first call's output points where the right one does: the cosine of the angle between the two."""
+    """Whether the first call's output is about as long as the right one, at a small angle to it."""
     out, wanted = exhibit.answer.arrays.get("0.out"), twins.run(exhibit.trial.case, exhibit.answer, calls=(0,))["0.out"]
     if out is None or out.shape != wanted.shape:
         return False
-    lengths = float(np.linalg.norm(out)) * float(np.linalg.norm(wanted))
-    return lengths > 0 and float((out * wanted).sum()) >= RESEMBLES * lengths
+    length, right = float(np.linalg.norm(out)), float(np.linalg.norm(wanted))
+    is_as_long = right / AS_LONG <= length <= right * AS_LONG
+    return length > 0 and is_as_long and float((out * wanted).sum()) >= RESEMBLES * length * right
 
 
 def tells(exhibits: Sequence[Exhibit]) -> bool:

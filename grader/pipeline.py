@@ -132,7 +132,7 @@ def _not_assessed(line: CheckLine, record: Record, wanted: frozenset[str], train
     if line.id not in wanted:
         return Outcome(verdict=Verdict.PENDING, message=NOT_SELECTED)
     for earlier in line.needs:
-        if record.outcomes[earlier].verdict not in _ANSWERED:
+        if record.outcomes[earlier].verdict not in _ANSWERED and earlier not in record.causes:
             return Outcome(verdict=Verdict.SKIPPED, message=f"needs {earlier}, which gave no answer")
     for earlier in line.after:
         if record.outcomes[earlier].verdict is not Verdict.PASSED and earlier not in record.causes:

@@ -15,13 +15,19 @@ from types import TracebackType
 from typing import Self
 
 from grader.case import Fault, Limits
-from grader.diagnose import TARGETS, USED_BY, Causes, explains
+from grader.diagnose import LEARNERS, TARGETS, USED_BY, Causes, explains
 from grader.evidence import Exhibit, gather
 from grader.judge import broken_property, unanswered
 from grader.misconceptions import Misconception, parts_with
 from grader.rubric import Tolerance
 from grader.sandbox import Sandbox
 from grader.student import Student
+
+MOST_REPLACED = 1
+"""Parts of a model that learns, which is all a student's: with every part replaced, nothing of theirs would learn."""
+
+STUDENTS = frozenset({*TARGETS.values(), "modules_basic.Dropout"})
+"""All that students write."""
 
 REBOUND = "rebound.py"
 """What the file with the reference's modules is called in the sandbox; see `grader.worker.rebind`."""
@@ -96,8 +102,9 @@ def explain_by_repair(
     Raises:
         InfrastructureError: the sandbox was lost; that says nothing of the submission.
     """
-    below = [part for part in USED_BY.get(exhibits[0].trial.case.target, ())[1:] if part in broken]
-    if not below:
+    target = exhibits[0].trial.case.target
+    below = [part for part in USED_BY.get(target, ())[1:] if part in broken]
+    if not below or (target in LEARNERS and len(below) > MOST_REPLACED):
         return ()
     targets = tuple(TARGETS[part] for part in below)
     trials = [exhibit.trial for exhibit in exhibits]
@@ -123,16 +130,17 @@ def excerpt(reference: Mapping[str, bytes], targets: Sequence[str]) -> bytes:
         reference: the solution's files.
         targets: "<file>.<name>" each.
     """
-    lines: list[str] = []
+    imports, definitions = ["from __future__ import annotations"], list[str]()
     for file in dict.fromkeys(target.partition(".")[0] for target in targets):
         wanted = {target.partition(".")[2] for target in targets if target.partition(".")[0] == file}
-        others = {target.partition(".")[2] for target in TARGETS.values() if target.partition(".")[0] == file} - wanted
+        others = {name.partition(".")[2] for name in STUDENTS if name.partition(".")[0] == file} - wanted
         tree = ast.parse(reference[f"{file}.py"])
         kept = [node for node in tree.body if getattr(node, "name", None) not in others and not _is_future(node)]
         used = {node.id for statement in kept for node in ast.walk(statement) if isinstance(node, ast.Name)}
-        lines += [f"from .{file} import {name}" for name in sorted(others & used)]
-        lines += [ast.unparse(node) for node in kept]
-    return "\n".join(["from __future__ import annotations", *lines, ""]).encode()
+        imports += [f"from .{file} import {name}" for name in sorted(others & used)]
+        imports += [ast.unparse(node) for node in kept if isinstance(node, ast.Import | ast.ImportFrom)]
+        definitions += [ast.unparse(node) for node in kept if not isinstance(node, ast.Import | ast.ImportFrom)]
+    return "\n".join([*imports, *definitions, ""]).encode()  # in this order: an import must not undo a definition
 
 
 def _is_future(node: ast.stmt) -> bool:

@@ -39,7 +39,9 @@ class Guard:
         self._folder = folder + os.path.sep
         # Of a folder that is made anew for each submission, no text shows where it lies.
         root = os.path.dirname(os.path.dirname(folder))  # noqa: PTH120 - as in `main`
-        self._places = {self._folder: ""} | ({root + os.path.sep: os.path.sep} if root != os.path.sep else {})
+        self._places = {self._folder: ""} | (
+            {root + os.path.sep: os.path.sep, root: os.path.sep} if root != os.path.sep else {}
+        )
 
     def run(self, action: Callable[[], T]) -> tuple[T | None, Outcome]:
         """What `action` returned, and "ok"; or None and what it raised, of whatever kind."""

@@ -51,3 +51,10 @@ def test_a_check_that_fails_for_no_known_reason_pays_and_what_stands_on_it_is_ca
 def test_what_was_never_judged_wrong_has_not_been_charged(verdict):
     outcomes = {"p3.mha.scale": Outcome(verdict=verdict), "p3.layer": FAILED}
     assert carried(outcomes, {"p3.layer": (NO_SCALE,)}) == set()
+
+
+def test_a_mistake_that_was_blamed_on_a_check_that_failed_by_another_is_not_paid():
+    outcomes = {"p1.loss.value": FAILED, "p1.loss.stable": FAILED}
+    mean, sign = find("loss.mean"), find("loss.sign")
+    assert carried(outcomes, {"p1.loss.value": (mean,), "p1.loss.stable": (sign,)}) == set()
+    assert carried(outcomes, {"p1.loss.value": (mean,), "p1.loss.stable": (mean,)}) == {"p1.loss.stable"}

@@ -22,20 +22,20 @@ CASE = Case(
     {"weights": W, "bias": B},
 )
 GRADIENT = {
-    "0.grad.x": 3 * COTANGENT @ W.T,
-    "0.grad.param.weights": 3 * X.T @ COTANGENT,
+    "0.grad.x": 2 * COTANGENT @ W.T,
+    "0.grad.param.weights": 2 * X.T @ COTANGENT,
     "0.grad.param.bias": COTANGENT.sum(axis=0),
 }
-"""Of 3 x W + b, by hand."""
+"""Of 2 x W + b, by hand."""
 
 
 def forward(case: Case, *, bias: bool = True) -> np.ndarray:
     x, parameters = case.calls[0].inputs["x"].value, case.parameters
-    return 3 * x @ parameters["weights"] + (parameters["bias"] if bias else 0.0)
+    return 2 * x @ parameters["weights"] + (parameters["bias"] if bias else 0.0)
 
 
 class Wrong:
-    """A submission whose forward pass is 3 x W + b, or 3 x W."""
+    """A submission whose forward pass is 2 x W + b, or 2 x W."""
 
     def __init__(self, *, bias: bool = True, kind: type = float) -> None:
         self.bias, self.kind = bias, kind
@@ -89,3 +89,8 @@ def test_what_the_output_does_not_depend_on_needs_no_gradient():
 @pytest.mark.parametrize("kind", [bool, np.int64])
 def test_outputs_that_are_no_floats_are_followed_by_nothing(kind):
     assert not follows(Wrong(kind=kind), GRADIENT)
+
+
+def test_what_does_not_resemble_what_was_asked_for_earns_nothing_for_its_right_gradient(monkeypatch):
+    monkeypatch.setattr("grader.own_gradient.AS_LONG", 1.5)  # twice as long is too long now
+    assert not follows(Wrong(), GRADIENT)

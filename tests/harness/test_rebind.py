@@ -5,12 +5,14 @@ import ast
 import numpy as np
 import pytest
 
-from grader import preflight
+from grader import pipeline, preflight
 from grader.case import Call, Case, Input, Limits, Status
 from grader.diagnose import TARGETS
 from grader.fingerprint import ROOT
 from grader.rebind import REBOUND, Repaired, Unnamed, excerpt
+from grader.stubs import release_stubs
 from grader.student import Student
+from grader.submission import Submission
 
 REFERENCE = preflight.submission_of(ROOT / "solution", preflight.REFERENCE).files
 
@@ -82,3 +84,26 @@ def test_a_submission_that_brings_a_file_of_that_name_is_graded_without_it_being
 
 def test_a_fault_without_a_name_is_called_by_what_it_is_in():
     assert Unnamed("attention", "p3.mha.heads").name == "what is wrong in MultiHeadAttention"
+
+
+def test_nothing_that_students_write_is_in_an_excerpt_beside_its_target():
+    assert "Dropout" not in defined(excerpt(REFERENCE, ["modules_basic.Linear"]))
+
+
+def test_an_import_does_not_undo_a_definition():
+    text = excerpt(REFERENCE, ["nn.softmax_loss", "translation.loss_fn"]).decode()
+    assert text.index("import softmax_loss") < text.index("def softmax_loss")
+
+
+def test_where_every_part_is_wrong_nothing_is_learned_for_the_submission(bench):
+    wrong = dict(release_stubs())
+    wrong["nn.py"] += b"\ndef logsumexp(input, dim): return input\ndef softmax_loss(logits, target): return logits\n"
+    nothing = (
+        "\nclass Nothing(Module):\n    def __init__(self, *a, **k): super().__init__()\n"
+        "    def forward(self, x, *a): return x\n"
+    )
+    wrong["modules_basic.py"] += f"{nothing}\nLinear = Embedding = Dropout = LayerNorm1d = Nothing\n".encode()
+    parts = "\nMultiHeadAttention = FeedForward = TransformerLayer = DecoderLM = Nothing\n"
+    wrong["transformer.py"] += f"{nothing}{parts}".encode()
+    report = pipeline.grade(Submission("s", ("s",), "s", "plain", "", wrong), bench).report
+    assert report.score == 0

@@ -58,6 +58,20 @@ def command(tmp_path, monkeypatch):
     return [sys.executable, "script.py", "class"]
 
 
+@pytest.fixture(autouse=True)
+def nothing_ignored():
+    """These tests, and what they start, listen to every signal, under nohup and in the background too."""
+    usual = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.parametrize(
     ("ending", "status", "says"),
     [

@@ -149,7 +149,7 @@ def restore_random(backend: TensorBackend, states: list[Any]) -> None:
 def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
     """Write arrays as .npz, in one step."""
     packed = io.BytesIO()
-    np.savez(packed, allow_pickle=False, **arrays)
+    np.savez(packed, **arrays)
     write_atomic(path, packed.getvalue())
 
 

@@ -82,7 +82,7 @@ def save(folder: Path, checkpoint: Checkpoint) -> None:
         kinds = {PARAMETER: checkpoint.state.parameters, MOMENT: checkpoint.state.moments, BEST: checkpoint.best}
         arrays |= {f"{kind}{name}": array for kind, part in kinds.items() for name, array in part.items()}
     packed = io.BytesIO()
-    np.savez(packed, allow_pickle=False, **arrays)
+    np.savez(packed, **arrays)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_atomic(folder / FILE, packed.getvalue(), mode=0o600)
 

@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -77,7 +78,7 @@ def save(folder: Path, checkpoint: Checkpoint) -> None:
     Raises:
         OSError: the disk is full or not writable; the one before is untouched.
     """
-    arrays = {WHERE: np.frombuffer(msgspec.json.encode(checkpoint.place), np.uint8)}
+    arrays: dict[str, Any] = {WHERE: np.frombuffer(msgspec.json.encode(checkpoint.place), np.uint8)}
     if checkpoint.place.own is None:
         kinds = {PARAMETER: checkpoint.state.parameters, MOMENT: checkpoint.state.moments, BEST: checkpoint.best}
         arrays |= {f"{kind}{name}": array for kind, part in kinds.items() for name, array in part.items()}

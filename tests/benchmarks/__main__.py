@@ -23,6 +23,8 @@ from .frame import QUIET, Row, printed
 from .registry import ROWS
 
 RESULTS = Path(__file__).with_name("results.md")
+BY_HAND = "\n## Run by hand\n"
+"""From here on results.md is written by people, and kept."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     results = [in_own_process(row) for row in rows]
     if not ids:
-        RESULTS.write_text(table(rows, results), encoding="utf-8")
+        _, heading, notes = RESULTS.read_text(encoding="utf-8").partition(BY_HAND)
+        RESULTS.write_text(table(rows, results) + heading + notes, encoding="utf-8")
     return int(any(result["valid"] and result["ratio"] > result["floor"] for result in results))
 
 

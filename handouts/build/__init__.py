@@ -1,0 +1,1 @@
+"""What makes the handouts: `python -m handouts.build`."""

@@ -27,7 +27,7 @@
 # %%
 import numpy as np
 
-from assignment.framework import TensorBackend, tensor
+from assignment.framework import TensorBackend, tensor, zeros
 from handouts.labs import course, figures
 
 generator = np.random.default_rng(6)
@@ -48,8 +48,8 @@ MultiHeadAttention = course.transformer.MultiHeadAttention
 # %% [markdown] lang="zh"
 # ## 1. 软查表
 #
-# 查字典时，拿要找的词和每个键比较，命中哪个键就取出哪个值。注意力把*查询* $q$ 和每个*键* $k_j$ 做点积，
-# 用 softmax 把这些分数变成权重，再对*值*求加权平均：
+# 查字典时，拿要找的词和每个键比较，命中哪个键就取出哪个值。注意力把**查询** $q$ 和每个**键** $k_j$ 做点积，
+# 用 softmax 把这些分数变成权重，再对**值**求加权平均：
 #
 # $$ y = \sum_j p_j v_j, \qquad p = \mathrm{softmax}(c \, q \cdot k_1, \ \dots, \ c \, q \cdot k_n). $$
 #
@@ -91,7 +91,7 @@ figures.show(fig)
 # **图 1** 四个值的权重。系数小，输出是四个值的混合；系数大，输出就只剩第二个值。
 #
 # 表的最后一列是“硬查表”的代价：查询变一点，输出几乎不变，梯度也就传不到查询。只有查表还“软”的时候，
-# 模型才能学会*该看哪里*。
+# 模型才能学会**该看哪里**。
 
 # %% [markdown] lang="en"
 # ## 2. Why the scores are divided by $\sqrt d$
@@ -152,7 +152,7 @@ figures.show(fig)
 # 除以 $\sqrt d$ 之后，两者都与 $d$ 无关。
 #
 # 梯度消失是因为：$p$ 趋于独热向量时，softmax 的雅可比矩阵 $\mathrm{diag}(p) - p p^\top$ 趋于 0。
-# 除以 $\sqrt d$ 本质上是*初始化尺度*的问题，和线性层的 $1/\sqrt{\text{fan-in}}$ 是一回事：让方差不随宽度变化。
+# 除以 $\sqrt d$ 本质上是**初始化尺度**的问题，和线性层的 $1/\sqrt{\text{fan-in}}$ 是一回事：让方差不随宽度变化。
 
 # %% [markdown] lang="en"
 # ## 3. The causal mask
@@ -182,7 +182,8 @@ causal = MultiHeadAttention(WIDTH, HEADS, causal=True, p_dropout=0.0, backend=Te
 words = 3 * generator.standard_normal((1, LENGTH, WIDTH))  # (1, S, D); 3: weights that differ more are easier to see
 
 causal_weights = watching.attention_weights(causal, tensor(words))[0]  # (1, h, S, S) -> (h, S, S)
-print(np.array2string(causal_weights[0], precision=2, suppress_small=True))
+rows = [[i, *(f"{weight:.2f}" if weight else "0" for weight in row)] for i, row in enumerate(causal_weights[0])]
+print(figures.table(["query", *(f"key {i}" for i in range(LENGTH))], rows))
 assert (np.triu(causal_weights, 1) == 0).all(), "weights above the diagonal must be exactly 0"
 
 changed = watching.changes(causal, words, place=2, other=generator.standard_normal(WIDTH))
@@ -259,7 +260,7 @@ lm = course.transformer.DecoderLM(4, 16, 2, n_positions=3, backend=TensorBackend
 lm.eval()
 total = model_classes.sequence_probabilities(lm, n_vocab=4, length=3).sum()
 for layer in (lm.t_layer_1, lm.t_layer_2):
-    layer.attention.causal = False
+    layer.attention.create_causal_mask = lambda size: zeros((1, 1, size, size))  # hides nothing
 unmasked = model_classes.sequence_probabilities(lm, n_vocab=4, length=3).sum()
 print(f"sum over all 64 texts, causal      {total:.3f}")
 print(f"sum over all 64 texts, not causal  {unmasked:.3f}")
@@ -332,7 +333,7 @@ assert hiding.hide(-1e9) == hiding.Hidden(leak=0.0, finite=True), "-1e9 hides wh
 # number. (In float16, whose largest number is 65504, you would need another one.)
 
 # %% [markdown] lang="zh"
-# 数太小会泄漏。$-\infty$ 能挡住，但如果一行*全部*被挡住（整句都是补齐），softmax 就要算 $-\infty - (-\infty)$，
+# 数太小会泄漏。$-\infty$ 能挡住，但如果一行**全部**被挡住（整句都是补齐），softmax 就要算 $-\infty - (-\infty)$，
 # 一个 `nan` 会毁掉整个批次。$-10^9$ 恰好挡住，又始终是个正常的数。（float16 最大只到 65504，要换一个数。）
 
 # %% [markdown] lang="en"
@@ -389,7 +390,7 @@ print(f"\nprojected with the cache: {cache.projected} positions; without it: 1 +
 # %% [markdown] lang="zh"
 # ## 7. 注意力不知道顺序
 #
-# 注意力比较的是内容。输入里没有位置信息时，把词打乱，输出也只是跟着打乱：这叫*置换等变*。我们打乱 9 个词，
+# 注意力比较的是内容。输入里没有位置信息时，把词打乱，输出也只是跟着打乱：这叫**置换等变**。我们打乱 9 个词，
 # 一次在进入注意力之前打乱，一次在输出之后打乱，比较两者。
 
 # %%
@@ -443,13 +444,13 @@ for positions in (False, True):
 #
 # Before 2017, sequences were read by recurrent networks, $h_t = \tanh(x_t W + h_{t-1} U)$. This has two troubles. Step
 # $t$ waits for step $t-1$, so $n$ words are $n$ steps in a row. And the first word reaches the last state only through
-# $n$ multiplications by $U$. We measure the second: how much gradient of the *last* output arrives at each word.
+# $n - 1$ multiplications by $U$. We measure the second: how much gradient of the *last* output arrives at each word.
 
 # %% [markdown] lang="zh"
 # ## 8. 和循环网络比成本
 #
 # 2017 年以前，序列用循环网络来读：$h_t = \tanh(x_t W + h_{t-1} U)$。它有两个问题。第 $t$ 步要等第 $t-1$ 步，
-# $n$ 个词就是 $n$ 步串行；第一个词要乘 $n$ 次 $U$ 才能到达最后的状态。先量第二个问题：*最后*一个输出的梯度，
+# $n$ 个词就是 $n$ 步串行；第一个词要乘 $n-1$ 次 $U$ 才能到达最后的状态。先量第二个问题：**最后**一个输出的梯度，
 # 传到每个词还剩多少。
 
 # %%
@@ -516,7 +517,7 @@ print(f"\nThe framework's own layer, n = 128: {len(counted)} matrix products, {s
 # and long sequences cost more. It wins by *how* it computes. How many FLOPs does this machine do in a second?
 
 # %% [markdown] lang="zh"
-# 可见注意力**并不**省计算：单是四个投影就是循环网络两个矩阵的 2 倍，序列越长越贵。它赢在计算的*方式*。
+# 可见注意力**并不**省计算：单是四个投影就是循环网络两个矩阵的 2 倍，序列越长越贵。它赢在计算的**方式**。
 # 看看这台机器每秒能做多少次浮点运算：
 
 # %% tags=["volatile"]
@@ -541,7 +542,7 @@ print(figures.table(["n", "RNN GFLOP/s", "attention GFLOP/s"], rows))
 # this page. On the lecture's machine it was about 50 against 700 to 860.) The structure was chosen for the hardware.
 
 # %% [markdown] lang="zh"
-# 循环网络的一步是矩阵乘*向量*：取来一个权重，只用它做一次乘法。注意力是矩阵乘矩阵，一个权重取来要用 $n$ 次。
+# 循环网络的一步是矩阵乘**向量**：取来一个权重，只用它做一次乘法。注意力是矩阵乘矩阵，一个权重取来要用 $n$ 次。
 # （这里是生成本页的机器上一个核的数字；讲义那台机器上大约是 50 对 700–860。）这个结构就是照着硬件选的。
 
 # %% [markdown] lang="en"
@@ -566,7 +567,7 @@ print(figures.table(["n", "RNN GFLOP/s", "attention GFLOP/s"], rows))
 #
 # 1. $S$ 个位置的因果掩码挡住了 $S^2$ 个分数中的 $S(S-1)/2$ 个，可这些分数还是算了。如果有一个内核跳过它们，
 #    最多能省多少？
-# 2. 第 6 节里，假设没有掩码的网络只有*一*层，六个位置中哪些能由缓存算对？为什么？
+# 2. 第 6 节里，假设没有掩码的网络只有**一**层，六个位置中哪些能由缓存算对？为什么？
 # 3. 第 2 节假设查询和键的方差都是 1。它们前面有 LayerNorm 和线性层。训练会怎样改变这个方差？从哪里能看出来？
 #
 # ## 延伸阅读

@@ -74,7 +74,7 @@ assert (good == bad).all(), "no word alone may tell the verdict"
 # (`torch.nn.TransformerEncoderLayer` with `norm_first`), from the same start, with the same 20 batches, in float64.
 
 # %% [markdown] lang="zh"
-# 每个词在褒义句和贬义句里出现的次数一样多，所以单看任何一个词都得不到信息。而一对转折句用的是*同一组*词。
+# 每个词在褒义句和贬义句里出现的次数一样多，所以单看任何一个词都得不到信息。而一对转折句用的是**同一组**词。
 #
 # ## 2. 和 torch 一起训练
 #
@@ -87,7 +87,7 @@ TWIN_STEPS = 20
 rows = []
 for positions in (False, True):
     model = film_classifier.fresh(positions)
-    twin = torch_classifier.TorchClassifier(model)
+    twin = torch_classifier.TorchClassifier(model, reversal.N_HEAD)
     with film_classifier.on_course_modules():
         ids, labels = (tensor(array[:TWIN_STEPS]) for array in (data.ids, data.labels))
         ours = model.learn(ids, labels, reversal.RATE).to_numpy()
@@ -149,6 +149,7 @@ assert right == {"plain": [0.5, 1, 1], "negated": [0.5, 1, 1], "turned": [0.5, 0
 
 # %%
 FLOOR = np.log(2) / 3
+print(f"mean loss of the last 20 steps, without positions: {losses['without positions'][-20:].mean():.3f}")
 fig, axis = figures.figure(height=3.0)
 for (name, curve), colour in zip(losses.items(), (figures.RED, figures.BLUE), strict=True):
     axis.plot(np.arange(1, len(curve) + 1), curve, color=colour, label=name)
@@ -156,7 +157,6 @@ axis.axhline(FLOOR, color=figures.GREY, linestyle="--", linewidth=1, label="ln 2
 axis.set(xlabel="step", ylabel="loss of the batch (nats)", ylim=(0, None), xlim=(0, reversal.STEPS + 1))
 axis.legend()
 figures.show(fig)
-print(f"mean loss of the last 20 steps, without positions: {losses['without positions'][-20:].mean():.3f}")
 assert losses["without positions"].min() > FLOOR - 1e-9, "without positions nothing can be below ln 2 / 3"
 
 # %% [markdown] lang="en"
@@ -264,7 +264,7 @@ figures.show(fig)
 # %% [markdown] lang="zh"
 # ## 想一想
 #
-# 1. 如果给数词的模型加上“同一句里出现的每一*对*词”作为特征，表里哪几行会变，哪几行不可能变？
+# 1. 如果给数词的模型加上“同一句里出现的每一**对**词”作为特征，表里哪几行会变，哪几行不可能变？
 # 2. 没有位置嵌入，但加上因果掩码：模型能分清转折句吗？（见实验 01 第 7 节。）
 # 3. 测试句用的词和训练句一样。遇到 10 个词的句子会怎样？遇到一个新名词呢？
 #

@@ -39,9 +39,10 @@ class TorchClassifier(nn.Module):
 
     Args:
         model: what to copy.
+        n_head: number of heads of its attention.
     """
 
-    def __init__(self, model: SentenceClassifier) -> None:
+    def __init__(self, model: SentenceClassifier, n_head: int) -> None:
         super().__init__()
         state = {name: torch.tensor(value) for name, value in model.state().items()}
         width = state["token_embeddings.weights"].shape[1]
@@ -49,8 +50,7 @@ class TorchClassifier(nn.Module):
         places = state.get("position_embeddings.weights")
         self.places = None if places is None else table(places)
         self.layers = nn.ModuleList(
-            copied_layer(state, f"t_layer_{number}", width, model.t_layer_1.attention.n_head)
-            for number in range(1, model.n_layer + 1)
+            copied_layer(state, f"t_layer_{number}", width, n_head) for number in range(1, model.n_layer + 1)
         )
         self.head = nn.Linear(width, 2, dtype=torch.float64)
         self.head.load_state_dict({"weight": state["head.weights"].T, "bias": state["head.bias"]})  # (D, 2) -> (2, D)

@@ -18,9 +18,9 @@ def data():
     return sentences.draw(np.random.default_rng(0), STEPS, reversal.BATCH)
 
 
-def twenty_losses(data, model, make_twin=torch_classifier.TorchClassifier):
+def twenty_losses(data, model):
     """Train a model and its twin on the same batches: both losses (20,)."""
-    twin = make_twin(model)
+    twin = torch_classifier.TorchClassifier(model, reversal.N_HEAD)
     with film_classifier.on_course_modules():
         ours = model.learn(tensor(data.ids), tensor(data.labels), reversal.RATE).to_numpy()
     return ours, twin.learn(data.ids, data.labels, reversal.RATE)
@@ -42,7 +42,9 @@ def test_another_gelu_in_the_twin_is_seen(monkeypatch, data):
 
 def test_the_learning_rate_starts_at_the_commands_and_falls(data):
     model = film_classifier.fresh(positions=True)
-    expected = torch_classifier.TorchClassifier(model).learn(data.ids[:3], data.labels[:3], reversal.RATE)
+    expected = torch_classifier.TorchClassifier(model, reversal.N_HEAD).learn(
+        data.ids[:3], data.labels[:3], reversal.RATE
+    )
     losses = film_classifier.learn(model, data)
     np.testing.assert_allclose(losses[:2], expected[:2], rtol=0, atol=1e-12)
     assert abs(losses[2] - expected[2]) > 1e-6

@@ -25,6 +25,8 @@
 # 对应第 6 讲第 1、2 节。运行约 5 秒。
 
 # %%
+from functools import partial
+
 import numpy as np
 
 from assignment.framework import TensorBackend, tensor, zeros
@@ -186,6 +188,7 @@ rows = [[i, *(f"{weight:.2f}" if weight else "0" for weight in row)] for i, row 
 print(figures.table(["query", *(f"key {i}" for i in range(LENGTH))], rows))
 assert (np.triu(causal_weights, 1) == 0).all(), "weights above the diagonal must be exactly 0"
 
+# %%
 changed = watching.changes(causal, words, place=2, other=generator.standard_normal(WIDTH))
 print()
 print(
@@ -506,11 +509,12 @@ for n in LENGTHS:
 headings = ["n", "GFLOP: RNN", "attention", "ratio", "steps in a row: RNN", "attention"]
 print(figures.table(headings, rows))
 
+# %%
 layer = MultiHeadAttention(D, 8, backend=TensorBackend(seed=1))
 with reading_costs.counted_matmuls() as counted:
     layer(tensor(generator.standard_normal((1, 128, D))))
 assert sum(counted) == reading_costs.attention_flops(128, D), "the formula counts what the framework computes"
-print(f"\nThe framework's own layer, n = 128: {len(counted)} matrix products, {sum(counted) / 1e9:.2f} GFLOP")
+print(f"The framework's own layer, n = 128: {len(counted)} matrix products, {sum(counted) / 1e9:.2f} GFLOP")
 
 # %% [markdown] lang="en"
 # So attention does **not** save arithmetic: its four projections alone are twice the recurrent network's two matrices,
@@ -522,17 +526,14 @@ print(f"\nThe framework's own layer, n = 128: {len(counted)} matrix products, {s
 
 # %% tags=["volatile"]
 projections = generator.standard_normal((4, D, D), dtype=np.float32) * D**-0.5
+readers = {
+    "RNN": (lambda x: reading_costs.run_rnn(x, projections[0], projections[1]), reading_costs.rnn_flops),
+    "attention": (lambda x: reading_costs.run_attention(x, projections), reading_costs.attention_flops),
+}
 rows = []
 for n in LENGTHS:
     x = generator.standard_normal((n, D), dtype=np.float32)
-    speeds = (
-        reading_costs.gflops_per_second(
-            lambda x=x: reading_costs.run_rnn(x, projections[0], projections[1]), reading_costs.rnn_flops(n, D)
-        ),
-        reading_costs.gflops_per_second(
-            lambda x=x: reading_costs.run_attention(x, projections), reading_costs.attention_flops(n, D)
-        ),
-    )
+    speeds = [reading_costs.gflops_per_second(partial(run, x), flops(n, D)) for run, flops in readers.values()]
     rows.append([n, *(f"{speed:.1f}" for speed in speeds)])
 print(figures.table(["n", "RNN GFLOP/s", "attention GFLOP/s"], rows))
 

@@ -8,8 +8,8 @@
 # - where GPT-2 small's 124 million parameters and its 285 million FLOPs a token go;
 # - from which length on attention's $n^2$ takes more FLOPs than the rest, and why memory feels it long before.
 #
-# It belongs to lecture 6, sections 6.2 and 8, and runs in about 20 seconds. It builds GPT-2 small once, which takes 1 GB of
-# memory. Cells that begin with `# torch` need PyTorch; without it, leave them out.
+# It belongs to lecture 6, sections 6.2 and 8, and runs in about 20 seconds. It builds GPT-2 small once, which takes
+# 1 GB of memory. Cells that begin with `# torch` need PyTorch; without it, leave them out.
 
 # %% [markdown] lang="zh"
 # # 实验 06：Transformer 要花多少
@@ -44,8 +44,9 @@ from handouts.labs.stopwatch import shortest
 # %% [markdown] lang="zh"
 # ## 1. 参数量
 #
-# 宽度为 $d$ 的一层里，注意力有四个 $d \to d$ 的投影（$4d^2 + 4d$），前馈有 $d \to 4d$ 和 $4d \to d$ 两层（$8d^2 + 5d$），
-# 还有两个 LayerNorm（$4d$）：合计约 $12d^2$，其中三分之二在前馈里。
+# 宽度为 $d$ 的一层里，注意力有四个 $d \to d$ 的投影（$4d^2 + 4d$），
+# 前馈有 $d \to 4d$ 和 $4d \to d$ 两层（$8d^2 + 5d$），还有两个 LayerNorm（$4d$）：
+# 合计约 $12d^2$，其中三分之二在前馈里。
 
 # %%
 backend = TensorBackend(dtype="float32", seed=0)

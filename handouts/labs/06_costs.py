@@ -171,17 +171,13 @@ assert count.flops == by_formula, "the formula is our framework's count"
 core = flops["attention core"]
 biases = 12 * (4 * 768 + 5 * 768)
 in_no_product = parts["position embedding"] + parts["layer norms"] + biases
-print(
-    figures.table(
-        ["GPT-2 small, n = 1024", "MFLOPs a token"],
-        [
-            ("2N", f"{2 * N / 1e6:.1f}"),
-            ("- 2 x positions, biases and norms, which are in no product", f"-{2 * in_no_product / 1e6:.1f}"),
-            ("+ attention core, which has no weights", f"+{core / 1e6:.1f}"),
-            ("all", f"{F / 1e6:.1f}"),
-        ],
-    )
-)
+rows = [
+    ("2N", f"{2 * N / 1e6:.1f}"),
+    ("- 2 x positions, biases and norms, which are in no product", f"-{2 * in_no_product / 1e6:.1f}"),
+    ("+ attention core, which has no weights", f"+{core / 1e6:.1f}"),
+    ("all", f"{F / 1e6:.1f}"),
+]
+print(figures.table(["GPT-2 small, n = 1024", "MFLOPs a token"], rows))
 assert 2 * N - 2 * in_no_product + core == F, "this is all of the difference"
 assert round(2 * N / 1e6, 1) == 248.9, "2N is 248.9 M"
 
@@ -363,7 +359,7 @@ assert hidden == 64 * 2**20, "64 MiB"
 # %% [markdown] lang="en"
 # ## 5. Time
 #
-# The core's share of a layer's *time* is larger than its share of FLOPs. Scaling, masking and softmax take hardly any
+# The core's share of a layer's **time** is larger than its share of FLOPs. Scaling, masking and softmax take hardly any
 # FLOPs, but each reads and writes the whole $h \times S \times S$ stack. Measured on the machine that built
 # this page, the processor time of a forward pass ($d = 256$, $h = 4$, float32) of our layer and of PyTorch's; yours
 # will differ.
@@ -371,7 +367,7 @@ assert hidden == 64 * 2**20, "64 MiB"
 # %% [markdown] lang="zh"
 # ## 5. 时间
 #
-# 注意力核心占一层*时间*的比例，比它占 FLOPs 的比例大。缩放、加掩码、softmax 几乎没有 FLOPs，
+# 注意力核心占一层**时间**的比例，比它占 FLOPs 的比例大。缩放、加掩码、softmax 几乎没有 FLOPs，
 # 却每次都要把 $h \times S \times S$ 的矩阵整个读写一遍。下面是在生成本页的机器上测的前向的处理器时间
 # （$d = 256$，$h = 4$，float32），一列是我们的层，一列是 PyTorch 的；在你的机器上数字会不同。
 

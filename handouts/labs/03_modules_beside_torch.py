@@ -36,6 +36,8 @@
 # $D_h = D/h$ 是每个头的特征数。
 
 # %%
+import textwrap
+
 import numpy as np
 import torch
 
@@ -134,8 +136,8 @@ assert np.abs(by_sigmoid - by_tanh).max() < 1e-14, "x sigmoid(2u) is 0.5 x (1 + 
 assert np.abs(by_sigmoid - by_torch).max() < 1e-14, "... and PyTorch's tanh form"
 positive = tensor(np.linspace(0.01, 9, 900))
 assert np.abs(((positive.log() * -0.5).exp() - positive**-0.5).to_numpy()).max() < 1e-13, "1/sqrt(x)"
-print("x sigmoid(2u), 0.5 x (1 + tanh u) and PyTorch's GELU on [-6, 6]: equal, but for less than 1e-14")
-print("exp(-log(x)/2) and 1/sqrt(x) on [0.01, 9]:                       equal, but for less than 1e-13")
+print("x sigmoid(2u) from 0.5 x (1 + tanh u), and from PyTorch's GELU: below 1e-14")
+print("exp(-log(x)/2) from 1/sqrt(x):                                  below 1e-13")
 
 # %% [markdown] lang="en"
 # ## 3. Dropout keeps the mean
@@ -156,8 +158,8 @@ numbers = 100_000
 dropout = modules_basic.Dropout(0.1)
 dropped = dropout(tensor(np.ones(numbers), BACKEND)).to_numpy()
 kept, mean, spread = (dropped != 0).mean(), dropped.mean(), (0.1 * 0.9 / numbers) ** 0.5
-print(f"of {numbers:,} ones, kept: {kept:.4f} (expected 0.9 +- {spread:.4f}); mean: {mean:.4f} (expected 1)")
-print(f"values that occur: {np.unique(dropped).round(4)}")
+print(f"kept: {kept:.4f} of {numbers:,} ones (expected 0.9 +- {spread:.4f})")
+print(f"mean: {mean:.4f} (expected 1); values: {np.unique(dropped).round(4)}")
 
 assert abs(kept - 0.9) < 6 * spread, "the share that is kept"
 assert abs(mean - 1) < 6 * spread / 0.9, "the mean"
@@ -211,7 +213,7 @@ try:
     swapped.view(B, S, D)  # (B, S, h, Dh) -> (B, S, D)
     raise AssertionError("view of a permuted tensor must not work")
 except ValueError as error:
-    print(f"ValueError: {error}")
+    print(textwrap.fill(f"ValueError: {error}", 78))
 assert swapped.contiguous().view(B, S, D).shape == (2, 5, 12)  # (B, S, h, Dh) -> (B, S, D)
 
 # %% [markdown] lang="en"
@@ -369,7 +371,7 @@ target, source = randn((B, T, D), BACKEND), randn((B, S, D), BACKEND)
 padding = tensor([[0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1]], BACKEND)  # (B, S): the second source has four tokens
 out = cross(target, source, padding)
 weights = cross.weights.to_numpy()
-print(f"target {target.shape}, source {source.shape} -> weights {weights.shape} -> output {out.shape}")
+print(f"target {target.shape}, source {source.shape}: weights {weights.shape}, output {out.shape}")
 
 assert (weights.shape, out.shape) == ((2, 3, 4, 6), (2, 4, 12)), "(B, h, T, S) and (B, T, D)"
 assert (weights[1, :, :, 4:] == 0).all(), "no query looks at padding"
@@ -411,7 +413,7 @@ figures.show(fig)
 # On a GPU each operation of the framework would be a kernel to launch, which reads its inputs from memory and writes
 # its result back. `view` and `permute` are the exception: they change shape and strides, and touch no number. We count
 # the others, in evaluation. (In training, each of a layer's two dropouts adds two products: the scaled mask, and its
-# use.)
+# use. How many there are depends on how finely a framework is cut: the lecture's own counts 68 for a layer.)
 
 # %% [markdown] lang="zh"
 # ## 7. 数一数小运算
@@ -466,10 +468,7 @@ axis.set(xlabel="share of a Pre-LN layer's forward pass (%)", xlim=(0, 100))
 axis.invert_yaxis()
 axis.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1))
 figures.show(fig)
-print(
-    f"the 8 matmuls: {shares[0][0]:.0f} % of the operations, {shares[0][1]:.0f} % of the FLOPs, "
-    f"{shares[0][2]:.0f} % of the numbers moved"
-)
+print("the 8 matmuls: {:.0f} % of the operations, {:.0f} % of the FLOPs, {:.0f} % of what moves".format(*shares[0]))
 
 # %% [markdown] lang="en"
 # Figure 4. A Pre-LN layer at $B=1$, $S=128$, $D=256$, $h=4$. Its 8 products of matrices do nearly all the arithmetic,

@@ -50,6 +50,7 @@ from handouts.labs.cross_attention import CrossAttention
 from handouts.labs.gelu import tanh_gelu
 from handouts.labs.loss_by_hand import loss_gradient, naive_logsumexp
 from handouts.labs.post_ln import PostLNLayer
+from handouts.labs.watching import attention_weights
 
 BACKEND = TensorBackend(seed=0)  # float64, with a generator of its own
 RNG = np.random.default_rng(0)
@@ -310,6 +311,8 @@ pairs = {
         ids,
     ),
 }
+
+# %%
 found = {name: compare(ours, twin, inputs, P, RNG) for name, (ours, twin, inputs) in pairs.items()}
 rows = [(name, len(difference.gradients), "below 1e-14") for name, difference in found.items()]
 print(figures.table(("module", "gradients compared", "largest difference"), rows))
@@ -380,14 +383,12 @@ changed = tensor(np.where(padding.to_numpy()[:, :, None] == 1, 99.0, source.to_n
 assert (cross(target, changed, padding).to_numpy() == out.to_numpy()).all(), "what stands at padding does not matter"
 
 # %%
-seen = []
 attention = transformer.MultiHeadAttention(D, h, p_dropout=0.0, backend=BACKEND)
-attention.dropout.register_forward_hook(lambda *call: seen.append(call[2].to_numpy()))
-attention(target)
+self_weights = attention_weights(attention, target)
 
 fig, axes = figures.figure(height=2.8, columns=2)
 for axis, matrix, title, keys in (
-    (axes[0], seen[0][1, 0], "causal self-attention, (T, T)", "target position (key)"),
+    (axes[0], self_weights[1, 0], "causal self-attention, (T, T)", "target position (key)"),
     (axes[1], weights[1, 0], "cross-attention, (T, S)", "source position (key)"),
 ):
     image = axis.imshow(np.where(matrix == 0, np.nan, matrix), vmin=0, vmax=1)

@@ -16,6 +16,7 @@ from handouts.labs.gelu import tanh_gelu
 from handouts.labs.loss_by_hand import loss_gradient, naive_logsumexp
 from handouts.labs.masks import recorded_masks
 from handouts.labs.post_ln import PostLNLayer
+from handouts.labs.torch_classifier import copied_layer
 
 B, S, D, H, P = 2, 5, 12, 3, 0.1
 ROUNDING = 1e-14
@@ -29,41 +30,6 @@ def backend():
 @pytest.fixture
 def rng():
     return np.random.default_rng(7)
-
-
-def torch_layer(ours, norm_first):
-    """PyTorch's own encoder layer with the parameters of ours."""
-    theirs = torch.nn.TransformerEncoderLayer(
-        D,
-        H,
-        4 * D,
-        dropout=0.0,
-        activation=lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
-        batch_first=True,
-        norm_first=norm_first,
-        dtype=torch.float64,
-    )
-    state = ours.state()
-    in_projections = [state[f"attention.{name}_projection.weights"].T for name in "qkv"]  # (D, D) each
-    theirs.load_state_dict(
-        {
-            "self_attn.in_proj_weight": torch.from_numpy(np.concatenate(in_projections)),  # (3 D, D)
-            "self_attn.in_proj_bias": torch.from_numpy(
-                np.concatenate([state[f"attention.{name}_projection.bias"] for name in "qkv"])
-            ),
-            "self_attn.out_proj.weight": torch.from_numpy(state["attention.out_projection.weights"].T),
-            "self_attn.out_proj.bias": torch.from_numpy(state["attention.out_projection.bias"]),
-            "linear1.weight": torch.from_numpy(state["ff.linear_in.weights"].T),
-            "linear1.bias": torch.from_numpy(state["ff.linear_in.bias"]),
-            "linear2.weight": torch.from_numpy(state["ff.linear_out.weights"].T),
-            "linear2.bias": torch.from_numpy(state["ff.linear_out.bias"]),
-            "norm1.weight": torch.from_numpy(state["ln_1.weights"]),
-            "norm1.bias": torch.from_numpy(state["ln_1.bias"]),
-            "norm2.weight": torch.from_numpy(state["ln_2.weights"]),
-            "norm2.bias": torch.from_numpy(state["ln_2.bias"]),
-        }
-    )
-    return theirs
 
 
 def test_logsumexp_of_1000_999_998_is_the_lectures_number_and_the_formula_gives_infinity():
@@ -180,7 +146,10 @@ def test_both_layers_agree_with_pytorchs_own_encoder_layer(kind, norm_first, bac
     ours = kind(D, H, 0.0, backend=backend)
     x = rng.standard_normal((B, S, D))
     mask = torch.nn.Transformer.generate_square_subsequent_mask(S, dtype=torch.float64)
-    theirs = torch_layer(ours, norm_first)(torch.from_numpy(x), src_mask=mask, is_causal=True)
+    state = {f"layer.{name}": torch.from_numpy(value) for name, value in ours.state().items()}
+    layer = copied_layer(state, "layer", D, H)
+    layer.norm_first = norm_first
+    theirs = layer(torch.from_numpy(x), src_mask=mask, is_causal=True)
     assert np.abs(ours(tensor(x)).to_numpy() - theirs.detach().numpy()).max() < ROUNDING
 
 

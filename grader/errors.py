@@ -33,3 +33,7 @@ class IncomparableError(GraderError):
 
 class UnmatchedMasksError(GraderError):
     """Dropout was used at other places than in the twin: right perhaps, but not comparable with dropout on."""
+
+
+class ExercisesError(GraderError):
+    """An `exercises.yaml` that cannot be read through its own fault; the message is shown to its student."""

@@ -24,5 +24,6 @@ def of_folders(*folders: Path) -> str:
 
 
 def of_grader() -> str:
-    """The hash of everything that a score depends on beside the submission: grader, framework, stubs, reference."""
-    return of_folders(ROOT / "grader", ROOT / "assignment", ROOT / "solution")
+    """The hash of all that a score depends on beside the submission: grader, framework, stubs, reference, answers."""
+    folders = "grader", "assignment", "solution", "handouts/exercises"
+    return of_folders(*(ROOT / folder for folder in folders))

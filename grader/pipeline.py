@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import msgspec
@@ -16,6 +16,7 @@ from grader.case import Fault
 from grader.diagnose import LEARNERS, Causes, all_parts, describe, diagnose, own_part
 from grader.errors import InfrastructureError
 from grader.evidence import Exhibit, gather
+from grader.exercises import Assessed, assess
 from grader.exhausted import named
 from grader.follow import carried_forward
 from grader.graded import Graded, Used
@@ -36,6 +37,7 @@ from grader.verdict import Status as ReportStatus
 IN_SINGLE = "computed in float32, and compared at the tolerance of float32"
 OWN_FORWARD = "the forward pass is wrong; this is the right gradient of it"
 LEARNING = {parts[0] for parts in LEARNERS.values()}
+NO_EXERCISES = Assessed({})
 MORE_SEEDS = ("second look", "third look")
 _ANSWERED = {Verdict.PASSED, Verdict.FAILED, Verdict.PENDING}
 
@@ -118,8 +120,19 @@ def grade(submission: Submission, bench: Bench) -> Graded:
             timings[line.id] = time.perf_counter() - start
             if session.usage.requests:
                 used[line.id] = _used(session.usage)
-    report = _report(submission, bench, carried_forward(record.outcomes, record.causes))
+    outcomes = carried_forward(record.outcomes, record.causes)
+    report = _report(submission, bench, outcomes, _exercises(submission, bench, wanted))
     return Graded(report, timings, used, unfinished=bool(trainee and trainee.is_unfinished))
+
+
+def _exercises(submission: Submission, bench: Bench, wanted: frozenset[str]) -> Assessed:
+    """The answers to the exercises: data that this process reads itself; none of the student's code is in it."""
+    if not bench.rubric.has_exercises(wanted):
+        return NO_EXERCISES
+    lines = [line.id for line in bench.rubric.exercise_lines]
+    left_out = dict.fromkeys(lines, Outcome(verdict=Verdict.PENDING, message=NOT_SELECTED))
+    assessed = assess(submission.exercises, [name for name in lines if name in wanted])
+    return replace(assessed, outcomes={**left_out, **assessed.outcomes})
 
 
 def _used(usage: Usage) -> Used:
@@ -228,12 +241,16 @@ def _stays_unclear(finding: Finding, line: CheckLine, student: Student, bench: B
 
 def _ungradable(submission: Submission, bench: Bench) -> Report:
     nothing = Outcome(verdict=Verdict.SKIPPED, message="the submission cannot be graded")
-    report = _report(submission, bench, {line.id: nothing for line in bench.rubric.checks})
+    assessed = bench.rubric.has_exercises(bench.rubric.selected(bench.only))
+    names = bench.rubric.ids if assessed else [line.id for line in bench.rubric.checks]
+    report = _report(submission, bench, dict.fromkeys(names, nothing))
     return msgspec.structs.replace(report, status=ReportStatus.UNGRADABLE, message=submission.problem)
 
 
-def _report(submission: Submission, bench: Bench, outcomes: Mapping[str, Outcome]) -> Report:
-    problems = score.problems(bench.rubric, outcomes)
+def _report(
+    submission: Submission, bench: Bench, outcomes: Mapping[str, Outcome], exercises: Assessed = NO_EXERCISES
+) -> Report:
+    problems = score.problems(bench.rubric, {**outcomes, **exercises.outcomes})
     earned, pending = score.total(problems)
     return Report(
         schema=SCHEMA,
@@ -245,13 +262,14 @@ def _report(submission: Submission, bench: Bench, outcomes: Mapping[str, Outcome
         problems=problems,
         needs_review=any(outcome.needs_review for outcome in outcomes.values()),
         message="",
-        remarks=list(submission.remarks),
+        remarks=[*submission.remarks, *exercises.remarks],
         environment=bench.environment,
+        quiz=list(exercises.quiz),
     )
 
 
 def _received(submission: Submission) -> SubmissionReport:
-    files = {name: "sha256:" + hashlib.sha256(text).hexdigest() for name, text in sorted(submission.files.items())}
+    files = {name: "sha256:" + hashlib.sha256(text).hexdigest() for name, text in sorted(submission.received.items())}
     return SubmissionReport(
         id=submission.id,
         members=list(submission.members),

@@ -15,6 +15,7 @@ import yaml
 
 from grader.case import Limits
 from grader.errors import UsageError
+from grader.exercises import exercises
 from grader.recipe import TranslationLine
 from grader.verdict import Visibility
 
@@ -79,6 +80,7 @@ class RubricFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: LimitsLine
     problems: list[Problem]
     translation: TranslationLine | None = None
+    exercises: Problem | None = None
 
 
 class Tolerance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -113,6 +115,7 @@ class Rubric:
         rubric = _read(rubric_text, RubricFile, "rubric.yaml")
         self.problems = tuple(rubric.problems)
         self.checks = tuple(line for problem in self.problems for line in problem.checks)
+        self.exercises = rubric.exercises
         self.max_score = Fraction(str(rubric.max_score))
         self.limits = Limits(**msgspec.structs.asdict(rubric.limits))
         self.translation = rubric.translation
@@ -129,13 +132,28 @@ class Rubric:
         return dataclasses.replace(self.limits, **msgspec.to_builtins(line.limits))
 
     def selected(self, patterns: Iterable[str]) -> frozenset[str]:
-        """The ids that glob patterns select, with all that they need; no pattern selects all."""
+        """The ids that glob patterns select, with all that they need; no pattern: all, exercises only with points."""
         globs = tuple(patterns)
-        chosen = {c.id for c in self.checks if not globs or any(fnmatchcase(c.id, glob) for glob in globs)}
+        usual = {line.id for line in self.checks} | {line.id for line in self.exercise_lines if line.points}
+        chosen = {name for name in self.ids if any(fnmatchcase(name, glob) for glob in globs)} if globs else usual
         for line in reversed(self.checks):  # needs stand above what needs them
             if line.id in chosen:
                 chosen |= {*line.needs, *line.after}
         return frozenset(chosen)
+
+    @property
+    def exercise_lines(self) -> tuple[CheckLine, ...]:
+        """The lines of the exercises, which are no checks of code."""
+        return tuple(self.exercises.checks) if self.exercises else ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All that may be selected: the checks, then the exercises."""
+        return tuple(line.id for line in (*self.checks, *self.exercise_lines))
+
+    def has_exercises(self, selected: frozenset[str]) -> bool:
+        """Whether a report has a part for the exercises: one is selected, or they have points."""
+        return any(line.points or line.id in selected for line in self.exercise_lines)
 
     @property
     def single(self) -> Tolerance:
@@ -166,9 +184,21 @@ class Rubric:
                 )
             _require_sensible(line.id, self.limits_of(line))
             seen.add(line.id)
-        total = sum((line.exact_points for line in self.checks), Fraction(0))
+        self._validate_exercises()
+        total = sum((line.exact_points for line in (*self.checks, *self.exercise_lines)), Fraction(0))
         if total != self.max_score:
             raise UsageError(f"rubric.yaml: the checks sum to {float(total)}, max_score is {float(self.max_score)}")
+
+    def _validate_exercises(self) -> None:
+        numeric, seen = {name for name, exercise in exercises().items() if exercise.fields}, set[str]()
+        for line in self.exercise_lines:
+            plain = CheckLine(line.id, max(line.points, 0), line.visibility)
+            if line != plain or line.id not in numeric - seen:
+                raise UsageError(
+                    f"rubric.yaml: {line.id} among the exercises; expected one of {', '.join(sorted(numeric))}, once, "
+                    "with points of 0 or more, its visibility, and nothing else"
+                )
+            seen.add(line.id)
 
 
 def load() -> Rubric:

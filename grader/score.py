@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from grader.checks import identifiers, title
+from grader.exercises import exercises
 from grader.rubric import CheckLine, Problem, Rubric
 from grader.verdict import CheckReport, Outcome, Points, ProblemReport, Verdict
 
@@ -19,8 +20,10 @@ LONG_TITLES = {
 
 
 def problems(rubric: Rubric, outcomes: Mapping[str, Outcome]) -> list[ProblemReport]:
-    """The rubric's problems with the points that a submission earned."""
-    return [_problem(problem, outcomes) for problem in rubric.problems]
+    """The rubric's problems with the points that a submission earned; the exercises where they have an outcome."""
+    assessed = rubric.exercises and any(line.id in outcomes for line in rubric.exercise_lines)
+    parts = (*rubric.problems, rubric.exercises) if rubric.exercises and assessed else rubric.problems
+    return [_problem(problem, outcomes) for problem in parts]
 
 
 def total(reports: list[ProblemReport]) -> tuple[float, float]:
@@ -45,10 +48,9 @@ def _problem(problem: Problem, outcomes: Mapping[str, Outcome]) -> ProblemReport
 
 
 def _check(line: CheckLine, outcome: Outcome) -> CheckReport:
-    known = identifiers()
     return CheckReport(
         id=line.id,
-        title=title(line.id) if line.id in known else LONG_TITLES.get(line.id, line.id),
+        title=_title(line.id),
         visibility=line.visibility,
         verdict=outcome.verdict,
         points=Points(
@@ -63,7 +65,15 @@ def _check(line: CheckLine, outcome: Outcome) -> CheckReport:
         raised=outcome.raised,
         carried_from=list(outcome.carried_from),
         remarks=list(outcome.remarks),
+        fields=list(outcome.fields),
     )
+
+
+def _title(identifier: str) -> str:
+    if identifier in identifiers():
+        return title(identifier)
+    exercise = exercises().get(identifier)
+    return exercise.name("en") if exercise else LONG_TITLES.get(identifier, identifier)
 
 
 def _hundredths(points: Fraction) -> float:

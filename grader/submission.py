@@ -1,4 +1,4 @@
-"""A submission: one student's delivered files, as bytes that nothing in the trusted process ever parses."""
+"""A submission: one student's delivered files, as bytes. Its code is never parsed in the trusted process."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ CANONICAL = ("nn.py", "modules_basic.py", "transformer.py", "translation.py")
 """The four files that a student fills, in the order in which they build on each other."""
 
 MAX_SOURCE_BYTES = 256 * 1024
+
+EXERCISES = "exercises.yaml"
+"""The form with a student's answers to the lecture's exercises; it may come beside the four files."""
+
+MAX_EXERCISES_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,7 @@ class Submission:
         remarks: what was accepted although unusual.
         problem: why it is ungradable, for its student; "" when it is gradable.
         unread: why this machine could not read it, for staff; "" when it could. Never its student's fault.
+        exercises: of its `exercises.yaml`; one byte above the limit stands for "too large". None: none came.
     """
 
     id: str
@@ -36,3 +42,9 @@ class Submission:
     remarks: tuple[str, ...] = ()
     problem: str = ""
     unread: str = ""
+    exercises: bytes | None = None
+
+    @property
+    def received(self) -> Mapping[str, bytes]:
+        """All that came in and is used: the sources, and the form where there is one."""
+        return self.files if self.exercises is None else {**self.files, EXERCISES: self.exercises}

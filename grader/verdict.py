@@ -98,6 +98,32 @@ class Raised(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
+class Filled(enum.Enum):
+    """How a field of an exercise was filled in."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    EMPTY = "empty"
+    UNREADABLE = "unreadable"
+    """Not of the kind that the field asks for, such as a word for a number."""
+
+
+class FieldReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One field of an exercise; `given` is what the student wrote, untrusted text."""
+
+    name: str
+    filled: Filled
+    given: str = ""
+
+
+class StatementReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One statement of the quiz: what the student holds, and whether that is right; None: not answered."""
+
+    id: str
+    given: bool | None
+    right: bool | None
+
+
 class CheckReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One check of one submission."""
 
@@ -115,6 +141,8 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     carried_from: list[str] = []
     """The ids of the checks that have paid for what is wrong here."""
     remarks: list[str] = []
+    fields: list[FieldReport] = []
+    """Of an exercise."""
 
 
 class ProblemReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,7 +179,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     seed: str
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`report.yaml`: the staff's view of one submission."""
 
     schema: str
@@ -165,6 +193,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     remarks: list[str]
     environment: Environment
+    quiz: list[StatementReport] = []
+    """Where the exercises were assessed and a form was handed in."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,6 +204,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         share: of the available points that was earned, 0 … 1.
         carried: of the available points that was earned against twins with the submission's own lower mistake.
         needs_review: an error too large for rounding and too small for a mistake, on every seed.
+        fields: of an exercise.
     """
 
     verdict: Verdict
@@ -187,3 +218,4 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     raised: Raised | None = None
     carried_from: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    fields: tuple[FieldReport, ...] = ()

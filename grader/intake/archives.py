@@ -16,7 +16,7 @@ from typing import IO
 from grader.errors import UngradableError
 from grader.intake import limits, tar
 from grader.intake.folders import MACHINE, open_file, refuse_special
-from grader.intake.tree import ARCHIVE_SUFFIXES, Tree, archive_suffix, shown, source_cap
+from grader.intake.tree import ARCHIVE_SUFFIXES, Tree, archive_suffix, kept_cap, shown
 
 # What the standard library raises on damaged archives (OSError: a seek to a place before the file's beginning,
 # gzip's own; RuntimeError: also headers nested too deeply).
@@ -97,7 +97,7 @@ def _read_zip(file: _Bounded, tree: Tree) -> None:
                 continue
             if member.flag_bits & _ENCRYPTED:
                 raise UngradableError(f"expected an archive without a password, found {shown(name)} encrypted")
-            cap = source_cap(name)
+            cap = kept_cap(name)
             if cap is None:
                 tree.others.append(name)
                 continue
@@ -121,7 +121,7 @@ def _read_tar(unpacked: io.BufferedIOBase, packed: _Bounded, tree: Tree) -> None
         if member.type not in _TAR_FILES:
             kind = "a link" if member.issym() or member.islnk() else "no ordinary file"
             raise UngradableError(f"expected ordinary files, found {shown(name)}, which is {kind}")
-        cap = source_cap(name)
+        cap = kept_cap(name)
         if cap is None:
             tree.others.append(name)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 from grader.errors import InfrastructureError, UngradableError, UsageError
@@ -14,7 +15,7 @@ from grader.intake.folders import MACHINE, read_file, read_folder, refuse_specia
 from grader.intake.identity import fingerprint, stem_of, unique_ids
 from grader.intake.layouts import CLASS_LAYOUTS, FILE_LAYOUTS, Delivery, Found
 from grader.intake.tree import Tree, archive_suffix, is_ignored, shown, source_cap
-from grader.submission import CANONICAL, Submission
+from grader.submission import CANONICAL, EXERCISES, Submission
 
 # Beside submissions in a class folder, these are staff's own (rosters, expected scores, notes): never a submission.
 _STAFF_SUFFIXES = (".yaml", ".yml", ".md", ".csv")
@@ -101,17 +102,32 @@ def _submission(identity: str, delivery: Delivery) -> Submission:
         tree, problem = Tree(), str(error)
     except InfrastructureError as error:
         unread = str(error)
-    return Submission(
+    form = _form(tree, found)
+    submission = Submission(
         id=identity,
         members=delivery.members or (identity,),
         source=delivery.source,
         layout=delivery.layout or found.layout,
-        sha256=fingerprint(found.files, problem),
+        sha256="",
         files=found.files,
-        remarks=(*delivery.remarks, *tree.remarks, *found.remarks),
+        remarks=(*delivery.remarks, *tree.remarks, *found.remarks, *_passed_over(tree, form)),
         problem=problem,
         unread=unread,
+        exercises=form,
     )
+    return replace(submission, sha256=fingerprint(submission.received, problem))
+
+
+def _form(tree: Tree, found: Found) -> bytes | None:
+    """Give the form with the answers to the exercises; of several the least deep one."""
+    if found.form is not None or not tree.forms:
+        return found.form
+    return tree.forms[min(tree.forms, key=lambda path: (path.count("/"), path))]
+
+
+def _passed_over(tree: Tree, form: bytes | None) -> list[str]:
+    others = [path for path, content in sorted(tree.forms.items()) if content != form]
+    return [f"a second {EXERCISES} was not used: {shown(path)}" for path in others]
 
 
 def _read(delivery: Delivery) -> Tree:

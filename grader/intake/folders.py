@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.errors import UngradableError
 from grader.intake import limits
-from grader.intake.tree import Tree, shown, source_cap
+from grader.intake.tree import Tree, kept_cap, shown
 
 MACHINE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE, errno.ETIMEDOUT})
 """What a machine in trouble answers, whatever was delivered: too many open files, no memory, a bad disk or network."""
@@ -76,7 +76,7 @@ def _walk(folder: int, prefix: str, tree: Tree) -> None:
                 continue
             mode = entry.stat(follow_symlinks=False).st_mode
             refuse_special(name, mode)
-            cap = source_cap(name)
+            cap = kept_cap(name)
             if stat.S_ISDIR(mode):
                 _walk(os.open(entry.name, _FOLDER_FLAGS, dir_fd=folder), f"{name}/", tree)
             elif cap is None:

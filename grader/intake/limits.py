@@ -6,6 +6,7 @@ KIB, MIB = 1 << 10, 1 << 20
 
 SOURCE_BYTES = MAX_SOURCE_BYTES  # one .py file
 NOTEBOOK_BYTES = 4 * MIB  # one .ipynb: its outputs hold pictures
+FORMS = 8  # an exercises.yaml in so many folders; one is used
 KEPT_BYTES = 16 * MIB  # all sources and notebooks of one delivery together
 ENTRIES = 10_000  # names in one folder tree or archive
 NAME_BYTES = 255  # one part of a path: what file systems allow

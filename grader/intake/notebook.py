@@ -12,13 +12,13 @@ import nbformat
 from grader.errors import UngradableError
 from grader.intake.canonical import targets_defined
 from grader.intake.encoding import refuse_wide
-from grader.intake.tree import shown
+from grader.intake.tree import is_exercises, shown
 
 # What json and nbformat raise on text that is no notebook, or one that is nested a million deep.
 _NO_NOTEBOOK = (ValueError, LookupError, TypeError, AttributeError, RecursionError, nbformat.ValidationError)
 _FUTURE = re.compile(r"^from __future__ import .*$", re.MULTILINE)
 _FORMAT = 4  # of 2014; older ones would need nbformat's conversion, which validates at length
-_NAMED = r"(?:assignment/)?(?P<name>[\w./-]+\.py)"
+_NAMED = r"(?:assignment/)?(?P<name>[\w./-]+\.py|exercises\.yaml)"
 _TAG = re.compile(rf"(?:file:)?\s*{_NAMED}\s*")
 # `*+` and `++` give nothing back of what they took: a cell of a megabyte of blanks is read once, not for hours.
 _FIRST_LINE = re.compile(rf"\s*+(?:#\s*+file:|%%writefile\s++(?:-a\s)?|%%file\s)\s*+{_NAMED}[ \t]*+(?:\n|$)")
@@ -42,11 +42,13 @@ class Cells:
         files: file name -> source, in UTF-8.
         tagged: whether the cells name their files; if not, `files` has at most one entry, all definitions together.
         dropped: how many magic and shell lines were left out.
+        form: what cells that name `exercises.yaml` hold; None: there are none.
     """
 
     files: Mapping[str, bytes]
     tagged: bool
     dropped: int
+    form: bytes | None = None
 
 
 def read_notebook(name: str, content: bytes) -> Cells:
@@ -54,12 +56,15 @@ def read_notebook(name: str, content: bytes) -> Cells:
 
     Cells that name a file (tag `file:nn.py`, metadata `file: nn.py`, first line `# file: nn.py` or
     `%%writefile nn.py`) are joined in order. If no cell does, the cells that define something are joined into one
-    source, as the notebook has one namespace; cells that only try things out are left out.
+    source, as the notebook has one namespace; cells that only try things out are left out. Cells that name
+    `exercises.yaml` (`%%writefile exercises.yaml`) are no Python, and are kept as they stand.
 
     Raises:
         UngradableError: it is no notebook, or not in UTF-8.
     """
-    cells = [(file, *_python_of(text)) for file, text in _code_cells(name, content)]
+    named = _code_cells(name, content)
+    cells = [(file, *_python_of(text)) for file, text in named if not is_exercises(file)]
+    form = [text for file, text in named if is_exercises(file)]
     tagged = any(file for file, _, _ in cells)
     if not tagged:
         cells = [(name if _only_defines(source) else "", source, dropped) for _, source, dropped in cells]
@@ -69,7 +74,8 @@ def read_notebook(name: str, content: bytes) -> Cells:
             parts.setdefault(file, []).append(source)
     # A lone surrogate cannot be UTF-8: it becomes a question mark, in a string that was none anyway.
     files = {file: _joined(sources).encode("utf-8", "replace") + b"\n" for file, sources in parts.items()}
-    return Cells(files, tagged, sum(dropped for file, _, dropped in cells if file))
+    filled = "\n".join(form).encode("utf-8", "replace") if form else None
+    return Cells(files, tagged, sum(dropped for file, _, dropped in cells if file), filled)
 
 
 def _joined(sources: Sequence[str]) -> str:

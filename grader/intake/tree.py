@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from grader.errors import UngradableError
 from grader.intake import limits
+from grader.submission import EXERCISES, MAX_EXERCISES_BYTES
 
 ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
 _SOURCE_CAPS = {".py": limits.SOURCE_BYTES, ".ipynb": limits.NOTEBOOK_BYTES}
@@ -34,6 +35,16 @@ def source_cap(name: str) -> int | None:
     return _SOURCE_CAPS.get(PurePosixPath(name).suffix.lower())
 
 
+def is_exercises(name: str) -> bool:
+    """Say whether a path's last part is the name of the form with a student's answers to the exercises."""
+    return PurePosixPath(name).name.lower() == EXERCISES
+
+
+def kept_cap(name: str) -> int | None:
+    """Give the most bytes that are kept of a file of this name; None for what is never opened."""
+    return MAX_EXERCISES_BYTES if is_exercises(name) else source_cap(name)
+
+
 def archive_suffix(name: str) -> str:
     """Give the archive suffix that a name ends with, as written; "" when it has none."""
     return next((name[-len(suffix) :] for suffix in ARCHIVE_SUFFIXES if name.lower().endswith(suffix)), "")
@@ -45,11 +56,13 @@ class Tree:
 
     Args:
         sources: relative path -> content; one byte more than its cap stands for "too large".
+        forms: likewise of every `exercises.yaml`; layouts choose one.
         others: paths of what is neither source nor notebook; never opened, only named in messages.
         remarks: what was accepted although unusual.
     """
 
     sources: dict[str, bytes] = field(default_factory=dict)
+    forms: dict[str, bytes] = field(default_factory=dict)
     others: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     _entries: int = 0
@@ -82,12 +95,16 @@ class Tree:
         return path
 
     def keep(self, path: str, content: bytes) -> None:
-        """Take a source or notebook in under an admitted path.
+        """Take a source, notebook or form in under an admitted path.
 
         Raises:
             UngradableError: the path is there already (letter case and Unicode form aside), or all sources
-                together are too large.
+                together are too large. Never for a form, which must not cost anyone the grade of the code.
         """
+        if is_exercises(path):
+            if len(self.forms) < limits.FORMS:
+                self.forms.setdefault(path, content)
+            return
         folded = unicodedata.normalize("NFC", path).casefold()
         if folded in self._folded:
             first, second = shown(self._folded[folded]), shown(path)
@@ -106,7 +123,7 @@ class Tree:
 
     def found(self) -> str:
         """Say in a few words what is here, for the "found …" half of a message."""
-        names = sorted(self.sources) + sorted(self.others)
+        names = sorted(self.sources) + sorted([*self.forms, *self.others])
         if not names:
             return "nothing"
         return ", ".join(shown(name) for name in names[:5]) + (f" and {len(names) - 5} more" if names[5:] else "")

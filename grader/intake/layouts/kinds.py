@@ -32,11 +32,12 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Found:
-    """The package's files, as a file layout found them."""
+    """The package's files, as a file layout found them; `form` where an `exercises.yaml` is no file of its own."""
 
     layout: str
     files: Mapping[str, bytes]
     remarks: tuple[str, ...] = ()
+    form: bytes | None = None
 
 
 ClassLayout = Callable[[Path, Sequence[str]], list[Delivery] | None]

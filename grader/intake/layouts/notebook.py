@@ -35,7 +35,7 @@ def find(tree: Tree) -> Found | None:
     missing = [target for target in CANONICAL if target not in choice.files]
     if missing:
         remarks.append(f"not handed in: {', '.join(missing)}")
-    return Found("notebook", choice.files, tuple(remarks))
+    return Found("notebook", choice.files, tuple(remarks), cells.form)
 
 
 def _the_one(notebooks: dict[str, bytes]) -> tuple[str, Cells]:

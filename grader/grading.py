@@ -53,7 +53,7 @@ def prepare(secret: bytes, sandbox_choice: str, only: Sequence[str]) -> Grading:
         RefusedToStartError: student code cannot be isolated here, or the stubs are missing.
     """
     lines = rubric.load()
-    _require_matches(only, [line.id for line in lines.checks])
+    _require_matches(only, lines.ids)
     box = sandbox.probe(sandbox_choice)
     bench = pipeline.Bench(
         rubric=lines,

@@ -28,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("submissions", type=_path, help="a folder of submissions, one submission, or an archive")
     made.add_argument("--out", type=_path, default=Path("reports"), metavar="DIR", help="default: reports; overwritten")
     made.add_argument("--jobs", type=_positive, default=_cores(), metavar="N", help="at a time; default: the cores")
-    made.add_argument("--only", action="append", default=[], metavar="GLOB", help="check ids: 'p3.*' or 'p1.*,p2.*'")
+    made.add_argument("--only", action="append", default=[], metavar="GLOB", help="check ids: 'p1.*,p2.*' or 'ex.*'")
     made.add_argument("--submission", default="", metavar="NAME", help="grade this one, keep the others' reports")
     again = made.add_mutually_exclusive_group()
     again.add_argument("--resume", action="store_true", help="keep the reports that a run like this one has written")
@@ -91,8 +91,6 @@ def require_no_fuller_reports(only: Sequence[str], plan: Plan, submissions: Sequ
         UsageError: the ledger has a report with checks that `only` leaves out, or that has trained on a text.
     """
     trains = TRANSLATION in plan.run
-    if not only and trains:
-        return
     checks, written = rubric.load(), ledger.read(plan.out / LEDGER)
     long = {line.id for line in checks.checks if line.long}
     for submission in submissions:
@@ -107,9 +105,11 @@ def require_no_fuller_reports(only: Sequence[str], plan: Plan, submissions: Sequ
             )
         lost = had - checks.selected(only)
         if lost:
+            way = f"--only {','.join(only)}" if only else "without --only, which leaves the exercises out, this"
+            repair = "give --only '*'" if lost - checks.selected(()) else "leave --only away"
             raise UsageError(
-                f"--only {','.join(only)} would overwrite the report of {submission.id} in {plan.out}, which has "
-                f"{len(lost)} checks more; name another folder with --out, or leave --only away"
+                f"{way} would overwrite the report of {submission.id} in {plan.out}, which has "
+                f"{len(lost)} checks more; name another folder with --out, or {repair}"
             )
 
 

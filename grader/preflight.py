@@ -11,7 +11,7 @@ from grader.atomic import write_atomic
 from grader.errors import GraderError, RefusedToStartError
 from grader.fingerprint import ROOT
 from grader.graded import GradeOne
-from grader.submission import CANONICAL, Submission
+from grader.submission import CANONICAL, EXERCISES, Submission
 from grader.verdict import Report, Status, Verdict
 
 REFERENCE = "reference"
@@ -58,7 +58,7 @@ def cache_folder(environment: Mapping[str, str], kind: str = "preflight") -> Pat
 
 
 def submission_of(folder: Path, identifier: str) -> Submission:
-    """The four files of a folder as a submission.
+    """The four files of a folder, and its `exercises.yaml`, as a submission.
 
     Raises:
         RefusedToStartError: one is missing.
@@ -70,9 +70,16 @@ def submission_of(folder: Path, identifier: str) -> Submission:
             "blank stubs nothing; grade from the instructors' repository (a student release has no solution)"
         )
     files = {name: (folder / name).read_bytes() for name in CANONICAL}
+    form = folder / EXERCISES
     digest = hashlib.sha256(b"".join(files.values())).hexdigest()
     return Submission(
-        id=identifier, members=(identifier,), source=folder.name, layout="plain", sha256=f"sha256:{digest}", files=files
+        id=identifier,
+        members=(identifier,),
+        source=folder.name,
+        layout="plain",
+        sha256=f"sha256:{digest}",
+        files=files,
+        exercises=form.read_bytes() if form.is_file() else None,
     )
 
 

@@ -16,14 +16,18 @@ from pathlib import Path
 from grader import fixtures, rubric
 from grader.atomic import write_atomic
 from grader.errors import GraderError, RefusedToStartError, UsageError
+from grader.exercises import form
 from grader.leaks import leaks
+from grader.messages import LANGUAGES
 from grader.stubs import release_stubs
-from grader.submission import CANONICAL
+from grader.submission import CANONICAL, EXERCISES
 from grader.verdict import Visibility
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "hw3"
 """What the archive unpacks to."""
+QUESTIONS = tuple(f"exercises.{language}.md" for language in LANGUAGES)
+FORM = f"assignment/{EXERCISES}"
 OURS = "gpu.py"
 """Of the tests beside the students', the one that needs the reference."""
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
@@ -65,16 +69,19 @@ def contents(root: Path) -> dict[str, bytes]:
     try:
         files = {path.relative_to(root).as_posix(): path.read_bytes() for path in (*given, *tests, root / "LICENSE")}
         files |= {path.name: path.read_bytes() for path in for_students.iterdir()}
-        committed = {name: (root / name).read_bytes() for name in stubs}
+        files |= {name: (root / "handouts" / "exercises" / name).read_bytes() for name in QUESTIONS}
+        committed = {name: (root / name).read_bytes() for name in (*stubs, FORM)}
     except OSError as error:
         raise UsageError(f"{error.filename} cannot be read: {error.strerror}; a release needs it") from error
     if old := [name for name, stub in stubs.items() if committed[name] != stub]:
         raise RefusedToStartError(f"{old[0]} is not what solution/ gives; run: python -m grader.stubs")
+    if committed[FORM] != form.blank().encode():
+        raise RefusedToStartError(f"{FORM} is not the empty form; run: python -m handouts.exercises")
     if stale := sorted(fixtures.stale(root / "tests" / "fixtures")):
         raise RefusedToStartError(
             f"tests/fixtures/{stale[0]} is not what grader/fixtures.py makes; run: python -m grader.fixtures"
         )
-    return files | stubs
+    return files | stubs | {FORM: committed[FORM]}
 
 
 def refuse_leaks(files: Mapping[str, bytes], root: Path) -> None:

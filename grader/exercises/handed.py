@@ -54,9 +54,7 @@ def handed_in(content: bytes) -> Handed:
             )
             filled[name] = {field: given[field] for field in exercise.fields if field in given}
         elif exercise.fields and not is_nothing(given):
-            remarks.append(
-                f"exercises.yaml: expected each answer of {name} after the name of its field, as in the form"
-            )
+            remarks.append(f"exercises.yaml: expected every answer of {name} after the name of its field")
     chosen: dict[str, bool] = {}
     for name in quiz():
         word = statements.get(name, "")

@@ -51,7 +51,7 @@ def assess(content: bytes | None, wanted: Iterable[str]) -> Assessed:
     try:
         handed = handed_in(content)
     except ExercisesError as error:
-        return Assessed(dict.fromkeys(wanted, Outcome(verdict=Verdict.ERROR, message=str(error))))
+        return Assessed(dict.fromkeys(wanted, Outcome(verdict=Verdict.SKIPPED, message=str(error))))
     outcomes = {name: _outcome(exercises()[name], handed.answers.get(name, {})) for name in wanted}
     statements = (_statement(name, truth=asked.truth, given=handed.quiz.get(name)) for name, asked in quiz().items())
     return Assessed(outcomes, tuple(statements), handed.remarks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.messages.phrases import checks_in
+from grader.report.exercises import exercises_part, is_exercises_only
 from grader.report.finding import finding
 from grader.report.gradebook import number
 from grader.report.homes import Homes, homes
@@ -12,7 +13,7 @@ from grader.report.page import Block, Code, Heading, Items, Line, Page, Results,
 from grader.report.page_html import as_html
 from grader.report.page_markdown import as_markdown
 from grader.report.summary import is_blank
-from grader.report.voice import Detail, Style, Voice, is_carried, is_explained, is_hidden
+from grader.report.voice import Detail, Style, Voice, is_carried, is_exercise, is_explained, is_hidden
 from grader.verdict import CheckReport, ProblemReport, Report, Status, Verdict
 
 __all__ = ["Detail", "Style", "feedback", "feedback_html", "page"]
@@ -47,12 +48,20 @@ def _ungradable(report: Report, voice: Voice) -> Iterator[Block]:
 
 
 def _graded(report: Report, voice: Voice) -> Iterator[Block]:
+    if is_exercises_only(report):
+        yield Heading(1, voice.line("title", id=report.submission.id))
+        yield Text(voice.line("exercises_only"))
+        yield from exercises_part(report, voice)
+        yield from _noted(report, voice)
+        yield from _received(report, voice)
+        return
     yield from _score(report, voice)
     if is_blank(report):
         yield Text(voice.line("blank"))
         yield Text(voice.line("start"))
         yield Code(FIRST_TESTS)
         yield Text(voice.line("start_next"))
+        yield from exercises_part(report, voice)
         yield from _received(report, voice)
         return
     checks = [check for problem in report.problems for check in problem.checks]
@@ -61,12 +70,19 @@ def _graded(report: Report, voice: Voice) -> Iterator[Block]:
     if any(map(is_hidden, checks)):
         yield Text(voice.line("hidden_note"))
     for problem in report.problems:
-        yield from _problem(problem, voice, known)
-    remarks = [*report.remarks, *(remark for check in checks if not is_hidden(check) for remark in check.remarks)]
+        if not any(map(is_exercise, problem.checks)):
+            yield from _problem(problem, voice, known)
+    yield from exercises_part(report, voice)
+    yield from _noted(report, voice)
+    yield from _received(report, voice)
+
+
+def _noted(report: Report, voice: Voice) -> Iterator[Block]:
+    checks = (check for problem in report.problems for check in problem.checks if not is_hidden(check))
+    remarks = [*report.remarks, *(remark for check in checks for remark in check.remarks)]
     if remarks:
         yield Heading(2, voice.line("remarks"))
         yield Items(tuple(plain(voice.told(remark)) for remark in dict.fromkeys(remarks)))
-    yield from _received(report, voice)
 
 
 def _score(report: Report, voice: Voice) -> Iterator[Block]:
@@ -97,7 +113,8 @@ def _pending(checks: list[CheckReport], voice: Voice) -> Iterator[Block]:
 
 def _next_step(checks: list[CheckReport], voice: Voice, known: Homes) -> Iterator[Block]:
     """The first thing to repair; the checks stand in the order in which they build on each other."""
-    todo = next((check for check in checks if is_explained(check) or check.unwritten), None)
+    code = (check for check in checks if not is_exercise(check))
+    todo = next((check for check in code if is_explained(check) or check.unwritten), None)
     if todo is not None:
         place = known.explained_at(todo) or todo.id
         has_finding = is_explained(todo) and voice.style.detail is not Detail.SCORE

@@ -26,7 +26,8 @@ class Row:
 
 def dump_gradebook(rows: Sequence[Row]) -> bytes:
     """The gradebook in UTF-8: every cell quoted, rows by submission, then member."""
-    problems = sorted({problem.id for row in rows if row.report for problem in row.report.problems})
+    parts = (problem for row in rows if row.report for problem in row.report.problems)
+    problems = sorted({problem.id for problem in parts if problem.max_score})  # exercises without points are no grade
     columns = (*_BEFORE, *problems, *_AFTER)
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")

@@ -7,8 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from grader.exercises import Statement, quiz
 from grader.report.yaml import OneLine, dump
-from grader.verdict import NOT_SELECTED, CheckReport, Report, Status, Verdict
+from grader.verdict import NOT_SELECTED, CheckReport, Filled, Report, StatementReport, Status, Verdict
 
 SCHEMA = "hw3-summary/1"
 _NOT_TRIED = frozenset({Verdict.SKIPPED, Verdict.PENDING})
@@ -23,17 +24,17 @@ def dump_summary(reports: Mapping[str, Report | None], run: Mapping[str, Any]) -
     """
     ordered = [(name, reports[name]) for name in sorted(reports)]
     present = [report for _, report in ordered if report is not None]
-    return dump(
-        {
-            "schema": SCHEMA,
-            "run": dict(run),
-            "counts": _counts([report for _, report in ordered]),
-            "scores": _scores(present),
-            "submissions": [_entry(name, report) for name, report in ordered],
-            "checks": _checks(present),
-            "misconceptions": _misconceptions(present),
-        }
-    )
+    data = {
+        "schema": SCHEMA,
+        "run": dict(run),
+        "counts": _counts([report for _, report in ordered]),
+        "scores": _scores(present),
+        "submissions": [_entry(name, report) for name, report in ordered],
+        "checks": _checks(present),
+        "misconceptions": _misconceptions(present),
+    }
+    statements = [statement for report in present for statement in report.quiz]
+    return dump(data | {"quiz": _quiz(statements)} if statements else data)
 
 
 def attempted(check: CheckReport) -> bool:
@@ -101,6 +102,8 @@ def _check(name: str, checks: Sequence[CheckReport]) -> dict[str, Any]:
     tried = [check for check in checks if attempted(check)]
     passed = sum(check.verdict is Verdict.PASSED for check in tried)
     verdicts = Counter(check.verdict for check in checks)
+    wrong = Counter(field.name for check in tried for field in check.fields if field.filled is not Filled.RIGHT)
+    fields = {"wrong_fields": OneLine(sorted(wrong.items()))} if wrong else {}
     return {
         "id": name,
         "title": checks[0].title,
@@ -109,7 +112,25 @@ def _check(name: str, checks: Sequence[CheckReport]) -> dict[str, Any]:
         "pass_rate": round(passed / len(tried), 2) if tried else None,
         "unwritten": sum(check.unwritten for check in checks),
         "verdicts": OneLine({verdict.value: verdicts[verdict] for verdict in Verdict if verdicts[verdict]}),
+        **fields,
     }
+
+
+def _quiz(found: Sequence[StatementReport]) -> list[dict[str, Any]]:
+    """Rates among those who answered a statement; what most of them get wrong comes first, with where to reteach it."""
+    entries = [_statement(asked, [one for one in found if one.id == asked.id]) for asked in quiz().values()]
+    return sorted(entries, key=lambda entry: (1.0 if entry["right_rate"] is None else entry["right_rate"], entry["id"]))
+
+
+def _statement(asked: Statement, found: Sequence[StatementReport]) -> dict[str, Any]:
+    answered = [one for one in found if one.right is not None]
+    right = sum(one.right is True for one in answered)
+    entry: dict[str, Any] = {"id": asked.id, "answered": len(answered), "right": right}
+    entry["right_rate"] = round(right / len(answered), 2) if answered else None
+    if right < len(answered):
+        share = round(100 * (len(answered) - right) / len(answered))
+        entry["reteach"] = f"{share}% hold that {asked.belief}: section {asked.section}, lab {asked.lab}"
+    return entry
 
 
 def _misconceptions(reports: Iterable[Report]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from grader.exercises import exercises
 from grader.messages import Texts, texts
 from grader.messages.guide import CheckGuide, guide
 from grader.messages.hints import Ladder, ladders
@@ -81,10 +82,15 @@ class Voice:
 
     def title(self, check: CheckReport) -> str:
         """A check's title in this language."""
+        exercise = exercises().get(check.id)
+        if exercise:
+            return exercise.name(self.style.language)
         return guide().check_title(check.id, check.title, self.style.language)
 
     def problem_title(self, problem: ProblemReport) -> str:
         """A problem's title in this language."""
+        if any(map(is_exercise, problem.checks)):
+            return self.say("exercises")
         return guide().problem_title(problem.id, problem.title, self.style.language)
 
 
@@ -101,3 +107,8 @@ def is_explained(check: CheckReport) -> bool:
 def is_hidden(check: CheckReport) -> bool:
     """Whether its numbers and texts must stay with the staff."""
     return check.visibility is not Visibility.PUBLIC
+
+
+def is_exercise(check: CheckReport) -> bool:
+    """Whether it is no check of code but one of the lecture's exercises."""
+    return check.id in exercises()

@@ -14,6 +14,7 @@ ANY = "\u2026any\u2026"
 
 MADE_BY = {
     "UngradableError": 0,
+    "ExercisesError": 0,
     "MissingError": 0,
     "BadValueError": 0,
     "remark": 0,

@@ -15,7 +15,7 @@ PASSED_ON = frozenset(
 )
 """Expressions that hold a text which was made elsewhere, where it is found."""
 
-LISTS = frozenset({"_passed_over"})
+LISTS = frozenset({"_passed_over", "_unknown"})
 """Functions that return a list of remarks."""
 
 COPIES = frozenset({"list", "tuple", "field"})

@@ -32,7 +32,7 @@ def unpacked(archive, tmp_path):
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """A copy of what a release is cut from."""
-    for name in ("assignment", "solution", "handouts/release", "tests/fixtures"):
+    for name in ("assignment", "solution", "handouts/release", "handouts/exercises", "tests/fixtures"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for path in (ROOT / "LICENSE", *(ROOT / "tests").glob("*.py")):
         shutil.copy(path, tmp_path / path.relative_to(ROOT))
@@ -46,7 +46,7 @@ def test_two_releases_have_the_same_bytes(archive, tmp_path):
     assert (tmp_path / "new" / "folder" / "hw3.zip").read_bytes() == archive.read_bytes()
 
 
-def test_the_release_is_what_is_given_the_stubs_the_public_tests_and_two_texts(archive):
+def test_the_release_is_what_is_given_the_stubs_the_public_tests_the_exercises_and_two_texts(archive):
     with zipfile.ZipFile(archive) as opened:
         names = set(opened.namelist())
     framework, training = (
@@ -57,7 +57,8 @@ def test_the_release_is_what_is_given_the_stubs_the_public_tests_and_two_texts(a
     tests = {f"hw3/tests/{path.name}" for path in (ROOT / "tests").glob("*.py") if path.name != "gpu.py"}
     arrays = {f"hw3/tests/fixtures/{name}" for name in (*(f"{fixture}.npz" for fixture in FIXTURES), "hints.json")}
     texts = {"hw3/README.md", "hw3/pyproject.toml", "hw3/LICENSE"}
-    assert names == framework | training | files | tests | arrays | texts
+    exercises = {"hw3/exercises.en.md", "hw3/exercises.zh.md", "hw3/assignment/exercises.yaml"}
+    assert names == framework | training | files | tests | arrays | texts | exercises
 
 
 def test_the_four_files_are_the_stubs(unpacked):

@@ -12,15 +12,15 @@ from grader.submission import MAX_EXERCISES_BYTES
 
 Data: TypeAlias = "str | list[Data] | dict[str, Data]"
 
-DEEPEST = 4
-"""The file, `answers`, an exercise, a shape."""
+DEEPEST = 6
+"""The file, `answers`, an exercise, a shape, and two for what is wrong there alone."""
 
 
 def read(content: bytes) -> Data:
     """The one document of a file; a file of nothing is an empty mapping.
 
     Aliases, anchors and tags are refused: of a few bytes they make much, or something else than text. So are a key that
-    stands twice and what is nested deeper than the form.
+    stands twice and what is nested far deeper than the form.
 
     Raises:
         ExercisesError: it is too large, not UTF-8, or not such YAML; the message names the line.

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Literal, TypeVar
 
 import msgspec
-import yaml
 
 from grader.errors import UsageError
 from grader.fingerprint import ROOT
@@ -221,8 +220,9 @@ def _files() -> tuple[_Questions, _Answers]:
     return _read(FOLDER / QUESTIONS, _Questions), _read(FOLDER / ANSWERS, _Answers)
 
 
+@functools.cache
 def _read(path: Path, kind: type[T]) -> T:
     try:
-        return msgspec.convert(yaml.safe_load(path.read_bytes()), kind)
-    except (OSError, msgspec.ValidationError, yaml.YAMLError) as error:
+        return msgspec.yaml.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.MsgspecError) as error:
         raise UsageError(f"{path.name}: {' '.join(str(error).split())}") from error

@@ -187,6 +187,17 @@ def test_reports_are_not_overwritten_by_ones_with_fewer_checks(classroom, prepar
     assert (Path("r/gradebook.csv").read_bytes(), Path("r/ledger.jsonl").read_bytes()) == before
 
 
+def test_reports_on_the_exercises_are_not_overwritten_by_ones_without(classroom, prepared, capsys):
+    assert cli.main([str(classroom), "--out", "r", "--only", "*"], prepared()) == 0
+    capsys.readouterr()
+    assert cli.main([str(classroom), "--out", "r"], prepared()) == 2
+    assert capsys.readouterr().err == (
+        "grader: without --only, which leaves the exercises out, this would overwrite the report of anna in r, which "
+        "has 8 checks more; name another folder with --out, or give --only '*'\n"
+    )
+    assert cli.main([str(classroom), "--out", "r", "--only", "*"], prepared()) == 0
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [

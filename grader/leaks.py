@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from grader.stubs import BEGIN, END
 
 ALLOWED = re.compile(
-    r"LICENSE|README\.md|pyproject\.toml|exercises\.(en|zh)\.md"
+    r"LICENSE|README\.md|pyproject\.toml|handouts/exercises\.(en|zh)\.md"
     r"|assignment/(((framework|training)/)?\w+\.py|exercises\.yaml)"
     r"|tests/\w+\.py"
     r"|tests/fixtures/(\w+\.npz|hints\.json)"

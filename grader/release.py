@@ -69,7 +69,7 @@ def contents(root: Path) -> dict[str, bytes]:
     try:
         files = {path.relative_to(root).as_posix(): path.read_bytes() for path in (*given, *tests, root / "LICENSE")}
         files |= {path.name: path.read_bytes() for path in for_students.iterdir()}
-        files |= {name: (root / "handouts" / "exercises" / name).read_bytes() for name in QUESTIONS}
+        files |= {f"handouts/{name}": (root / "handouts/exercises" / name).read_bytes() for name in QUESTIONS}
         committed = {name: (root / name).read_bytes() for name in (*stubs, FORM)}
     except OSError as error:
         raise UsageError(f"{error.filename} cannot be read: {error.strerror}; a release needs it") from error

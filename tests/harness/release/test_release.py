@@ -57,7 +57,7 @@ def test_the_release_is_what_is_given_the_stubs_the_public_tests_the_exercises_a
     tests = {f"hw3/tests/{path.name}" for path in (ROOT / "tests").glob("*.py") if path.name != "gpu.py"}
     arrays = {f"hw3/tests/fixtures/{name}" for name in (*(f"{fixture}.npz" for fixture in FIXTURES), "hints.json")}
     texts = {"hw3/README.md", "hw3/pyproject.toml", "hw3/LICENSE"}
-    exercises = {"hw3/exercises.en.md", "hw3/exercises.zh.md", "hw3/assignment/exercises.yaml"}
+    exercises = {"hw3/handouts/exercises.en.md", "hw3/handouts/exercises.zh.md", "hw3/assignment/exercises.yaml"}
     assert names == framework | training | files | tests | arrays | texts | exercises
 
 

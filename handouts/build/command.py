@@ -132,12 +132,17 @@ def of_labs(project: Project, labs: Sequence[Lab], *, pixels: bool) -> Iterator[
         BuildError: some did not come to their end.
     """
     began = time.monotonic()
-    results = run_labs(labs, project.root, jobs=len(os.sched_getaffinity(0)))
+    results = run_labs(labs, project.root, jobs=cores())
     if labs:
         sys.stderr.write(f"{len(labs)} labs ran in {time.monotonic() - began:.0f} s\n")
     for lab, outputs in zip(labs, results, strict=True):
         for lang in LANGUAGES:
             yield from of_lab(project, lab, lang, compose(lab, outputs, lang), pixels=pixels)
+
+
+def cores() -> int:
+    """Count the processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def of_lab(project: Project, lab: Lab, lang: str, fresh: NotebookNode, *, pixels: bool) -> Iterator[Made]:

@@ -107,6 +107,7 @@ def is_stub(text: str) -> bool:
 
 
 def section(handout: str, number: int) -> str:
-    """Give the handout's section on a problem, "" where there is none."""
+    """Give the handout's section on a problem, without the number of the section; "" where there is none."""
     sections = re.split(r"^(?=## )", handout, flags=re.MULTILINE)
-    return next((text.strip() for text in sections if re.match(rf"## Problem {number}\b", text)), "")
+    heading = re.compile(rf"## (?:\d+\. )?(?=Problem {number}\b)")
+    return next((heading.sub("## ", text.strip(), count=1) for text in sections if heading.match(text)), "")

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from .errors import UsageError
+from .errors import BuildError, UsageError
 
 
 def require(*modules: str) -> None:
@@ -39,14 +39,23 @@ def typst(source: str, **options: Any) -> bytes:
         options: more arguments of `typst.compile`, such as the format.
 
     Raises:
+        BuildError: it cannot be set, or not with these fonts.
         UsageError: Typst or the fonts are not there.
     """
     require("typst", "mplfonts")
     spec = find_spec("mplfonts")
     assert spec is not None
     fonts = [str(Path(folder) / "fonts") for folder in spec.submodule_search_locations or ()]
-    made = _module("typst").compile(source.encode(), font_paths=fonts, ignore_system_fonts=True, **options)
-    return made if isinstance(made, bytes) else b"".join(made)
+    compiler = _module("typst")
+    try:
+        made, warnings = compiler.compile_with_warnings(
+            source.encode(), font_paths=fonts, ignore_system_fonts=True, **options
+        )
+    except compiler.TypstError as error:
+        raise BuildError(f"Typst: {error}; look at what Pandoc made of the text") from error
+    if warnings:
+        raise BuildError(f"Typst: {warnings[0].message}; mend the text or handouts/build/document.typ")
+    return bytes(made) if isinstance(made, bytes) else b"".join(made)
 
 
 def _module(name: str) -> Any:

@@ -37,7 +37,7 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 # Every generated file: made again, or compared with what is committed.
-GENERATORS := grader.stubs grader.fixtures grader.report.schema handouts.exercises tests.harness.make_samples tests.harness.report.make_goldens
+GENERATORS := grader.stubs grader.fixtures grader.report.schema handouts.exercises tests.harness.make_samples tests.harness.report.make_goldens handouts.build
 generate: $(READY)
 	@set -e; for g in $(GENERATORS); do $(BIN)/python -m $$g; done
 check: $(READY)

@@ -11,7 +11,7 @@ from .stamp import pinned, stamp_of
 TEMPLATE = Path(__file__).parent / "document.typ"
 MADE_OF = (TEMPLATE, Path(__file__))
 LANG = {"en": ("lang=en",), "zh": ("lang=zh", "region=cn")}
-READER = "markdown-implicit_figures-smart"
+READER = "markdown-implicit_figures-smart+east_asian_line_breaks"
 
 
 def stamp(markdown: bytes, root: Path) -> str:

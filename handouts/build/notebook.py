@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -36,8 +37,31 @@ def compose(lab: Lab, outputs: Sequence[Sequence[NotebookNode]], lang: str) -> N
             shown = list(outputs[number - 1])
             cells.append(code_cell(cell.source, metadata=metadata, outputs=shown, execution_count=number))
         elif cell.lang == lang:
-            cells.append(text_cell(cell.source))
+            cells.append(text_cell(flowing(cell.source)))
     return notebook_of(cells)
+
+
+def flowing(text: str) -> str:
+    """Join the lines of a Chinese paragraph: Markdown would show a blank where one ends.
+
+    A line is joined to the one before it where a wide character ends the one and begins the other; headings, tables
+    and code stay as they are.
+    """
+    joined: list[str] = []
+    open_fence = False
+    for line in text.split("\n"):
+        open_fence ^= line.startswith("```")
+        before = joined[-1] if joined and not open_fence else ""
+        if before and not before.startswith(("#", "|", "```")) and is_wide(before[-1]) and is_wide(line.lstrip()[:1]):
+            joined[-1] += line.lstrip()
+        else:
+            joined.append(line)
+    return "\n".join(joined)
+
+
+def is_wide(character: str) -> bool:
+    """Whether a character is one of Chinese text, punctuation included."""
+    return bool(character) and (character in "“”…—" or unicodedata.east_asian_width(character) in {"W", "F"})
 
 
 def text_cell(source: str) -> NotebookNode:

@@ -11,6 +11,7 @@ from handouts.build import __main__ as program
 from handouts.build import command
 from handouts.build.errors import BuildError, UsageError
 from handouts.build.execution import run_labs, tidy
+from handouts.build.notebook import flowing
 from handouts.build.source import read_lab
 
 PNG = "iVBORw0KGgo="
@@ -80,6 +81,13 @@ def test_each_language_gets_its_text_and_the_same_code_and_outputs(built: Path) 
     assert [cell.execution_count for cell in english.cells[1:]] == [1, 2, 3, 4]
     nbformat.validate(english)
     assert english.nbformat_minor == 5
+
+
+def test_a_chinese_paragraph_is_one_line_and_nothing_else_changes() -> None:
+    assert flowing("第一行\n第二行\nand English\n第三行") == "第一行第二行\nand English\n第三行"
+    kept = "# 题目\n正文\n\n- 一\n- 二\n\n| 甲 |\n|---|\n| 乙 |\n\n```\n一\n二\n```\nWrapped\nEnglish"
+    assert flowing(kept) == kept
+    assert flowing("- 列表项\n  “续行”\n- 又一项") == "- 列表项“续行”\n- 又一项"
 
 
 def test_equal_cells_have_ids_of_their_own(project: Path, shows) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -131,10 +130,7 @@ def of_labs(project: Project, labs: Sequence[Lab], *, pixels: bool) -> Iterator[
     Raises:
         BuildError: some did not come to their end.
     """
-    began = time.monotonic()
     results = run_labs(labs, project.root, jobs=cores())
-    if labs:
-        sys.stderr.write(f"{len(labs)} labs ran in {time.monotonic() - began:.0f} s\n")
     for lab, outputs in zip(labs, results, strict=True):
         for lang in LANGUAGES:
             yield from of_lab(project, lab, lang, compose(lab, outputs, lang), pixels=pixels)

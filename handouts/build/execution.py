@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -80,6 +81,7 @@ async def _run_all(labs: Sequence[Lab], root: Path, jobs: int, seconds: float) -
 
 async def _run(lab: Lab, root: Path, seconds: float) -> tuple[Outputs, ...]:
     notebook = new_notebook(cells=[new_code_cell(cell.source) for cell in lab.code])  # type: ignore[no-untyped-call] # nbformat has no annotations
+    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hw3-lab-") as room:
         client = NotebookClient(
             notebook,
@@ -99,6 +101,7 @@ async def _run(lab: Lab, root: Path, seconds: float) -> tuple[Outputs, ...]:
             raise BuildError(f"{lab.path}: not at its end after {seconds:g} s; make it smaller") from error
         except DeadKernelError as error:
             raise BuildError(f"{lab.path}: its kernel died; was it short of memory?") from error
+    sys.stderr.write(f"{lab.name}: ran in {time.monotonic() - began:.0f} s\n")
     cells = zip(lab.code, notebook.cells, strict=True)
     return tuple(tidy(lab, cell, node.outputs, number, root) for number, (cell, node) in enumerate(cells, start=1))
 

@@ -80,7 +80,7 @@ def without_code(cell: NotebookNode, figures: int, lang: str) -> tuple[NotebookN
 def fenced(text: str) -> str:
     """Write text as a block that is shown as it stands."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    return f"{fence}\n{text.rstrip()}\n{fence}"
+    return f"{fence}\n{text.strip(chr(10))}\n{fence}"
 
 
 def title(notebook: NotebookNode) -> str:

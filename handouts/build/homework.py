@@ -45,9 +45,10 @@ PYTEST = f'"{sys.executable}" -m pytest'\
 LAST = """\
 ## Hand in
 
-Save the notebook, and hand in `hw3.ipynb`, as your course tells you. Outputs may stay in it; cells of your own that
-name no file are left out. The files in `assignment/` hold the same, so you may hand in those instead: not both, for
-where there are files, the notebook counts as notes.
+Save the notebook and run `python -m assignment.submit --notebook` in this folder: it packs `hw3.ipynb` and prints a
+receipt. Outputs may stay in it; cells of your own that name no file are left out. Without `--notebook` it packs the
+files in `assignment/`, into which your cells were written. Hand in the one or the other: where there are files, a
+notebook beside them counts as notes.
 """
 
 

@@ -26,6 +26,8 @@ SECONDS = 180.0
 THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 KEPT = ("image/png", "text/plain")
 """Of the forms in which a cell shows something, the first of these is kept."""
+WIDTH = 84
+"""How many characters of a printed line stand side by side on a page or in a notebook."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LINE = re.compile(r"Cell In ?\[\d+\], line (\d+)")
 _ADDRESS = re.compile(r"<[\w.]+ (?:object )?at 0x[0-9a-f]+>")
@@ -162,6 +164,9 @@ def tidy(lab: Lab, cell: Cell, outputs: Sequence[NotebookNode], number: int, roo
             counted = {"execution_count": number} if output.output_type == "execute_result" else {}
             kept.append(new_output(output.output_type, {form: data}, **counted))  # type: ignore[no-untyped-call]
     for output in kept:
-        if found := _ADDRESS.search(output.get("text", "") + output.get("data", {}).get("text/plain", "")):
+        text = output.get("text", "") + output.get("data", {}).get("text/plain", "")
+        if found := _ADDRESS.search(text):
             raise BuildError(f"{lab.path}:{cell.line}: shows {found[0]}, which is another one in every run")
+        if (widest := max(map(len, text.splitlines()), default=0)) > WIDTH:
+            sys.stderr.write(f"{lab.path}:{cell.line}: prints a line of {widest} characters; {WIDTH} fit on a page\n")
     return tuple(kept)

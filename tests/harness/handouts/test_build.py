@@ -72,6 +72,14 @@ def test_an_address_in_an_output_is_refused(project: Path) -> None:
         tidy(lab, lab.code[0], [new_output("stream", name="stdout", text="<Tensor object at 0x7f00>")], 1, project)
 
 
+def test_a_line_too_wide_for_a_page_is_told_of(project: Path, capsys) -> None:
+    lab = read_lab(project / "handouts" / "labs" / "01_squares.py")
+    tidy(lab, lab.code[0], [new_output("stream", name="stdout", text=f"{84 * 'x'}\n")], 1, project)
+    assert capsys.readouterr().err == ""
+    tidy(lab, lab.code[0], [new_output("stream", name="stdout", text=f"{85 * 'x'}\n")], 1, project)
+    assert "01_squares.py:9: prints a line of 85 characters; 84 fit on a page" in capsys.readouterr().err
+
+
 def test_each_language_gets_its_text_and_the_same_code_and_outputs(built: Path) -> None:
     folder = built / "handouts" / "labs" / "built"
     english, chinese = (nbformat.read(folder / f"01_squares.{lang}.ipynb", as_version=4) for lang in ("en", "zh"))

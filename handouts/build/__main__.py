@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
         return build(root, options.only, check=options.check)
     except (BuildError, UsageError) as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{error}\n".replace(f"{root}/", ""))
         return 1 if isinstance(error, BuildError) else 2
 
 

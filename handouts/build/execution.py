@@ -151,11 +151,12 @@ def tidy(lab: Lab, cell: Cell, outputs: Sequence[NotebookNode], number: int, roo
         BuildError: an output holds an address, which is another one in every run.
     """
     kept = []
+    where = f"{lab.path.relative_to(root)}:{cell.line}"
     for output in outputs:
         if output.output_type == "stream":
             text = output.text.replace(f"{root}/", "")
             if output.name == "stderr":
-                sys.stderr.write(f"{lab.path}:{cell.line}: left out what it wrote to standard error: {text}")
+                sys.stderr.write(f"{where}: left out what it wrote to standard error: {text}")
                 continue
             kept.append(new_output("stream", name="stdout", text=text))  # type: ignore[no-untyped-call]
         else:
@@ -166,7 +167,7 @@ def tidy(lab: Lab, cell: Cell, outputs: Sequence[NotebookNode], number: int, roo
     for output in kept:
         text = output.get("text", "") + output.get("data", {}).get("text/plain", "")
         if found := _ADDRESS.search(text):
-            raise BuildError(f"{lab.path}:{cell.line}: shows {found[0]}, which is another one in every run")
+            raise BuildError(f"{where}: shows {found[0]}, which is another one in every run")
         if (widest := max(map(len, text.splitlines()), default=0)) > WIDTH:
-            sys.stderr.write(f"{lab.path}:{cell.line}: prints a line of {widest} characters; {WIDTH} fit on a page\n")
+            sys.stderr.write(f"{where}: prints a line of {widest} characters; {WIDTH} fit on a page\n")
     return tuple(kept)

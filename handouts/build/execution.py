@@ -27,7 +27,8 @@ THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS
 KEPT = ("image/png", "text/plain")
 """Of the forms in which a cell shows something, the first of these is kept."""
 WIDTH = 84
-"""How many characters of a printed line stand side by side on a page or in a notebook."""
+"""How many characters stand side by side on a page or in a notebook; a sentence goes on below, a table breaks."""
+_RULE = re.compile(r"^-[- ]+$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LINE = re.compile(r"Cell In ?\[\d+\], line (\d+)")
 _ADDRESS = re.compile(r"<[\w.]+ (?:object )?at 0x[0-9a-f]+>")
@@ -168,6 +169,7 @@ def tidy(lab: Lab, cell: Cell, outputs: Sequence[NotebookNode], number: int, roo
         text = output.get("text", "") + output.get("data", {}).get("text/plain", "")
         if found := _ADDRESS.search(text):
             raise BuildError(f"{where}: shows {found[0]}, which is another one in every run")
-        if (widest := max(map(len, text.splitlines()), default=0)) > WIDTH:
-            sys.stderr.write(f"{where}: prints a line of {widest} characters; {WIDTH} fit on a page\n")
+        widest = max(map(len, _RULE.findall(text)), default=0)
+        if widest > WIDTH:
+            sys.stderr.write(f"{where}: prints a table of {widest} characters a line; {WIDTH} fit on a page\n")
     return tuple(kept)

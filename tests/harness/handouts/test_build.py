@@ -75,12 +75,13 @@ def test_an_address_in_an_output_is_refused(project: Path) -> None:
         tidy(lab, lab.code[0], [new_output("stream", name="stdout", text="<Tensor object at 0x7f00>")], 1, project)
 
 
-def test_a_line_too_wide_for_a_page_is_told_of(project: Path, capsys) -> None:
+def test_a_table_too_wide_for_a_page_is_told_of_and_a_long_sentence_is_not(project: Path, capsys) -> None:
     lab = read_lab(project / "handouts" / "labs" / "01_squares.py")
-    tidy(lab, lab.code[0], [new_output("stream", name="stdout", text=f"{84 * 'x'}\n")], 1, project)
+    for text in (f"a\n{84 * '-'}\n1\n", f"{85 * 'x'}\n"):
+        tidy(lab, lab.code[0], [new_output("stream", name="stdout", text=text)], 1, project)
     assert capsys.readouterr().err == ""
-    tidy(lab, lab.code[0], [new_output("stream", name="stdout", text=f"{85 * 'x'}\n")], 1, project)
-    assert "01_squares.py:9: prints a line of 85 characters; 84 fit on a page" in capsys.readouterr().err
+    tidy(lab, lab.code[0], [new_output("stream", name="stdout", text=f"a\n{40 * '-'}  {43 * '-'}\n1\n")], 1, project)
+    assert "01_squares.py:9: prints a table of 85 characters a line; 84 fit on a page" in capsys.readouterr().err
 
 
 def test_each_language_gets_its_text_and_the_same_code_and_outputs(built: Path) -> None:

@@ -47,7 +47,8 @@ language = city_language()
 # 训练语言模型，就是让文本里的每个词在它前面那些*真实的*词之后有很高的概率。标签就是原文右移一位：
 
 # %%
-ids = np.array([language.ids[word] for word in [".", *"madrid is the capital of spain".split(), "."]])
+sentence = ". madrid is the capital of spain ."
+ids = np.array([language.ids[word] for word in sentence.split()])
 print(
     figures.table(["input", "label"], zip(language.text(ids[:-1]).split(), language.text(ids[1:]).split(), strict=True))
 )

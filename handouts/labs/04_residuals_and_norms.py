@@ -57,6 +57,9 @@ backend = TensorBackend(np, "float64", seed=0)
 attention = transformer.MultiHeadAttention(64, 4, p_dropout=0.0, backend=backend)
 feed_forward = transformer.FeedForward(64, p_dropout=0.0, backend=backend)
 x, y = generator.standard_normal((2, 4, 24, 64)) * 0.5**0.5  # two inputs (B, S, D), whose sum has variance 1
+
+
+# %%
 query, key, _ = attention.project_to_query_key_value(tensor(x + y))
 
 
@@ -85,9 +88,9 @@ assert max(held, single) < 1e-14, "with its weights given, attention must be aff
 # that is the feed-forward network, with two thirds of a layer's parameters.
 
 # %% [markdown] lang="zh"
-# 一旦*看哪里*定下来，注意力就只是一次加权平均加两次矩阵乘法，精确到最后一位都是仿射的；唯一的非线性在决定权重的
-# softmax 里。序列只有一个向量时没有什么可决定，注意力层再多也只是一个仿射变换。所以还要有一个模块，
-# 对每个向量单独做非线性变换：这就是前馈网络，一层里三分之二的参数都在它那里。
+# 一旦*看哪里*定下来，注意力就只是一次加权平均加两次矩阵乘法，精确到最后一位都是仿射的；
+# 唯一的非线性在决定权重的 softmax 里。序列只有一个向量时没有什么可决定，注意力层再多也只是一个仿射变换。
+# 所以还要有一个模块，对每个向量单独做非线性变换：这就是前馈网络，一层里三分之二的参数都在它那里。
 
 # %% [markdown] lang="en"
 # ## 2. Sixty-four layers
@@ -99,8 +102,8 @@ assert max(held, single) < 1e-14, "with its weights given, attention must be aff
 #
 # Random vectors go forward, a random gradient comes back. By which factor has its length changed when it arrives? For
 # the plain stack this can be foreseen. `Linear` draws $W$ uniformly from $\pm 1/\sqrt n$, of variance $1/(3n)$, so it
-# brings the squared length of a gradient to one third; the ReLU stops half of the entries. A layer makes $\sqrt{1/6} =
-# 0.41$ of it, and 64 layers $6^{-32} = 1.3 \cdot 10^{-25}$.
+# brings the squared length of a gradient to one third; the ReLU stops half of the entries. A layer makes
+# $\sqrt{1/6} = 0.41$ of it, and 64 layers $6^{-32} = 1.3 \cdot 10^{-25}$.
 
 # %% [markdown] lang="zh"
 # ## 2. 叠 64 层
@@ -208,8 +211,8 @@ assert batch_change > 1, "BatchNorm must see the rest of the batch"
 #
 # LayerNorm also forgets the scale of its input: multiply $x$ by 7.5, and mean and standard deviation grow with it. Only
 # $\epsilon$ does not, which is there so that a constant vector does not divide by zero. The formula says what this
-# makes: with $\delta = x - \mu$, the output changes by $\delta\,\big((\sigma^2 + \epsilon/7.5^2)^{-1/2} - (\sigma^2 +
-# \epsilon)^{-1/2}\big)$.
+# makes: with $\delta = x - \mu$, the output changes by
+# $\delta\,\big((\sigma^2 + \epsilon/7.5^2)^{-1/2} - (\sigma^2 + \epsilon)^{-1/2}\big)$.
 
 # %% [markdown] lang="zh"
 # LayerNorm 的变化恰好是 0。换成 BatchNorm，一句话的表示就会取决于同一批里还有谁：它们多长、补齐了多少；
@@ -285,16 +288,18 @@ figures.show(fig)
 # **Figure 2.** Length of the gradient of `ff.linear_out.weights` in new models. Left: of the last layer, in models of
 # different depth. Right: of all layers of the deepest.
 #
-# With Post-LN, the layers near the output have large gradients, larger the deeper the model is. With Pre-LN they
-# shrink: the last norm divides by the size of a stream to which every layer has added. This is the result of Xiong et
-# al. (2020): a first step that is good for one is too large for the other.
+# With Post-LN, the layers near the output have the largest gradients, and they grow with the depth. With Pre-LN they
+# shrink: the last norm divides by the size of a stream to which every layer has added. Xiong et al. (2020) derive it:
+# for Pre-LN the last gradient falls like $1/\sqrt L$, for Post-LN it does not fall. A first step that is right for one
+# is too large for the other.
 
 # %% [markdown] lang="zh"
 # **图 2** 刚初始化的模型里 `ff.linear_out.weights` 的梯度长度。左：不同深度的模型，最后一层的梯度。
 # 右：最深的模型，各层的梯度。
 #
-# Post-LN 靠近输出的层梯度大，模型越深越大。Pre-LN 则相反：每一层都往残差流里加一份，最后的 LayerNorm 除以残差流的大小，
-# 梯度就变小了。这正是 Xiong et al. (2020) 的结论：同样大小的第一步，对一种合适，对另一种就太大。
+# Post-LN 靠近输出的层梯度最大，而且模型越深越大。Pre-LN 则相反：每一层都往残差流里加一份，
+# 最后的 LayerNorm 除以残差流的大小，梯度就变小了。Xiong et al. (2020) 从理论上推出了这一点：Pre-LN 最后一层的梯度
+# 按 $1/\sqrt L$ 下降，Post-LN 的不下降。所以第一步走多大合适，对两者并不一样：适合 Pre-LN 的，对 Post-LN 就太大。
 
 # %% [markdown] lang="en"
 # ## 5. Training six layers
@@ -354,6 +359,7 @@ def trained(kind: str, peak: float, warm_up: bool) -> tuple[city_training.Run, l
     return run, run.curve(rates(peak, warm_up), EVERY)
 
 
+# %%
 SMALL, LARGE = 2e-3, 2e-2
 RUNS = [
     (city_training.POST, SMALL, False),
@@ -414,8 +420,8 @@ figures.show(fig)
 # **图 3** 六层模型在城市语言上的训练，学习率一小一大。
 #
 # 学习率小时，两者学得一样好。学习率大时，不预热的 Post-LN 在最初几步就被推坏了：它停在“只知道词频”的水平，再也回不来。
-# 预热之后能学会，但仍不稳定。Pre-LN 不预热也能学会。所以原论文的学习率要先预热，而 GPT-2 之后的语言模型几乎都是
-# Pre-LN。
+# 预热之后能学会，但仍不稳定。Pre-LN 不预热也能学会。所以原论文的学习率要先预热，
+# 而 GPT-2 之后的语言模型几乎都用 Pre-LN。
 #
 # （最后几位数字随机器而变：训练是混沌的。高低次序不变。）
 
@@ -433,19 +439,17 @@ figures.show(fig)
 # 下面是刚才用小学习率训练好的两个模型里，残差流的均方根。
 
 # %% tags=["volatile"]
-sizes = {kind: layer_gradients.stream_sizes(results[kind, SMALL, False][0].model, text[:, :-1], 6) for kind in PLACES}
+from handouts.labs import residual_stream
+
+sizes = {kind: residual_stream.sizes(results[kind, SMALL, False][0].model, text[:, :-1], 6) for kind in PLACES}
 rows = [[kind, *(f"{size:.1f}" for size in sizes[kind])] for kind in PLACES]
 print(figures.table(["after layer", *map(str, range(1, 7))], rows))
 
-run = results[city_training.PRE, SMALL, False][0]
-hidden, whole = [], run.above_floor()
-forget = run.model.t_layer_6.register_forward_hook(lambda _module, _inputs, output: hidden.append(output))
-run.above_floor()
-forget()
-without = city_training.log_softmax(run.model.lm_head(hidden[0]).to_numpy())
-left_out = city_training.millinats_above_floor(run.chances, without)
-print(f"\nPre-LN, millinats above the floor: {whole:.0f}; with the last norm left out: {left_out:.0f}")
-assert left_out > 2 * whole, "without its last norm the model must be much worse"
+run, curve = results[city_training.PRE, SMALL, False]
+bare = residual_stream.logits_without_last_norm(run.model, run.test, 6)
+left_out = city_training.millinats_above_floor(run.chances, city_training.log_softmax(bare))
+print(f"\nPre-LN, millinats above the floor: {curve[-1]:.0f}; with the last norm left out: {left_out:.0f}")
+assert left_out > 2 * curve[-1], "without its last norm the model must be much worse"
 assert sizes[city_training.PRE][-1] > sizes[city_training.PRE][0], "the Pre-LN stream must grow"
 
 # %% [markdown] lang="en"

@@ -109,28 +109,25 @@ assert [count, len(forwards) - count] == [1, 7], "seven labels must take one for
 from handouts.labs import free_running
 
 PEAK = 6e-3
-mean_length = language.probabilities @ [len(sentence) for sentence in language.sentences]
 runs = {
     seed: city_training.Run(city_training.language_model(city_training.PRE, language, 32, 2, seed), language, seed)
     for seed in (1, 2)
 }
 curves = {1: runs[1].curve([PEAK] * 400, 50), 2: [runs[2].above_floor()]}
+
+# %% tags=["volatile"]
+mean_length = language.probabilities @ [len(sentence) for sentence in language.sentences]
 rows, done = [], 0
 for steps in (100, 200, 400):
     curves[2] += runs[2].curve([PEAK] * (steps - done), 50)[1:]
-    done = steps
-    wrong = free_running.impossible_mass(runs[2])
+    done, wrong = steps, free_running.impossible_mass(runs[2])
     written = free_running.write(runs[2].model, generator, 400, 16).tolist()
-    mistakes = [free_running.first_mistake(language, sentence) for sentence in written]
+    mistakes = [free_running.first_mistake(language, ids) for ids in written]
     right = mistakes.count(None) / len(mistakes)
-    samples = [(sentence, place) for sentence, place in zip(written, mistakes, strict=True) if place is not None]
-    row = (steps, f"{curves[2][-1]:.0f}", f"{wrong:.1%}", f"{(1 - wrong) ** mean_length:.0%}", f"{right:.0%}")
-    rows.append(row)
+    rows.append((steps, f"{curves[2][-1]:.0f}", f"{wrong:.1%}", f"{(1 - wrong) ** mean_length:.0%}", f"{right:.0%}"))
 print(figures.table(["step", "millinats", "e", "(1 - e)^n", "sentences right"], rows))
-for sentence, place in samples[:4]:
-    end = sentence.index(0) + 1 if 0 in sentence else len(sentence)
-    words = language.text(sentence[:end]).split()
-    print(" ".join([*words[:place], f"[{words[place]}]", *words[place + 1 :]]))
+spoilt = [pair for pair in zip(written, mistakes, strict=True) if pair[1] is not None]
+print(*(free_running.marked(language, *pair) for pair in spoilt[:4]), sep="\n")
 
 # %% [markdown] lang="en"
 # The brackets mark a sentence's first mistake. At the end, $e$ is a few per cent, and it spoils about every fourth
@@ -420,24 +417,27 @@ figures.show(fig)
 # %% tags=["volatile"]
 from assignment.training import moments
 
-rows, falling, averages = [], {}, {}
+falling, averages = {}, {}
 for seed, run in runs.items():
-    model, start = run.model, run.model.state()
-    adam = moments.state_of(model, run.optimizer)
+    start, adam = run.model.state(), moments.state_of(run.model, run.optimizer)
     checkpoints = []
     for _ in range(5):
         curves[seed] += run.curve([PEAK] * 50, 50)[1:]
-        checkpoints.append(model.state())
-    model.load_state(average_checkpoints(checkpoints))
+        checkpoints.append(run.model.state())
+    run.model.load_state(average_checkpoints(checkpoints))
     averages[seed] = run.above_floor()
 
-    model.load_state(start)
-    moments.restore(model, run.optimizer, adam, model.backend)
+    run.model.load_state(start)
+    moments.restore(run.model, run.optimizer, adam, run.model.backend)
     falling[seed] = run.curve([PEAK * (1 - step / 250) for step in range(250)], 50)
-    last = curves[seed][-5:]
-    rows.append([seed, *(f"{one:.0f}" for one in (*last, averages[seed], falling[seed][-1]))])
+
+# %% tags=["volatile"]
+rows = []
+for seed in runs:
+    last, end = curves[seed][-5:], falling[seed][-1]
+    rows.append([seed, *(f"{one:.0f}" for one in (*last, averages[seed], end))])
     assert averages[seed] < np.mean(last), "the mean of the checkpoints must be better than they are on average"
-    assert averages[seed] < 1.5 * falling[seed][-1], "it must be about as good as a rate that falls"
+    assert averages[seed] < 1.5 * end, "it must be about as good as a rate that falls"
 headings = ["seed", *(f"step {step}" for step in range(450, 651, 50)), "their mean", "rate to 0"]
 print(figures.table(headings, rows), "\n(millinats a word above the floor)")
 
@@ -555,7 +555,7 @@ for length in (4, 10):
 #
 # ## To read
 #
-# - Vaswani et al. (2017), *Attention Is All You Need*: section 5, the whole recipe in a page and a half.
+# - Vaswani et al. (2017), *Attention Is All You Need*: section 5, the whole recipe.
 # - Müller, Kornblith and Hinton (2019), *When Does Label Smoothing Help?*
 # - Liu et al. (2020), *On the Variance of the Adaptive Learning Rate and Beyond*: section 3.
 # - Bengio et al. (2015), *Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks*: a cure for
@@ -572,7 +572,7 @@ for length in (4, 10):
 #
 # ## 延伸阅读
 #
-# - Vaswani et al. (2017), *Attention Is All You Need*：第 5 节，一页半写完整个配方。
+# - Vaswani et al. (2017), *Attention Is All You Need*：第 5 节，完整的训练配方。
 # - Müller, Kornblith & Hinton (2019), *When Does Label Smoothing Help?*
 # - Liu et al. (2020), *On the Variance of the Adaptive Learning Rate and Beyond*：第 3 节。
 # - Bengio et al. (2015), *Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks*：

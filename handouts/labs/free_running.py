@@ -42,3 +42,11 @@ def first_mistake(language: CityLanguage, ids: list[int]) -> int | None:
         if word == 0:
             break
     return None
+
+
+def marked(language: CityLanguage, ids: list[int], mistake: int) -> str:
+    """Spell out a sentence, its first mistake in brackets."""
+    end = ids.index(0) + 1 if 0 in ids else len(ids)
+    words = language.text(ids[:end]).split()
+    words[mistake] = f"[{words[mistake]}]"
+    return " ".join(words)

@@ -33,18 +33,3 @@ def gradient_norms(model: Module, text: Ids, n_layer: int) -> Array:
     nn.softmax_loss(logits.view(-1, logits.shape[-1]), labels).mean().backward()  # (B, S, V) -> (B S, V)
     layers = [getattr(model, f"t_layer_{number}") for number in range(1, n_layer + 1)]
     return np.array([np.linalg.norm(layer.ff.linear_out.weights.grad.to_numpy()) for layer in layers])
-
-
-def stream_sizes(model: Module, text: Ids, n_layer: int) -> Array:
-    """Compute the root mean square of what each block hands on, (L,), for the ids (B, S)."""
-    sizes: list[float] = []
-
-    def note(_module: Module, _inputs: tuple[Any, ...], output: Any) -> None:
-        sizes.append(float(np.sqrt((output.to_numpy() ** 2).mean())))
-
-    layers = [getattr(model, f"t_layer_{number}") for number in range(1, n_layer + 1)]
-    remove = [layer.register_forward_hook(note) for layer in layers]
-    model(tensor(text, backend=model.backend))
-    for forget in remove:
-        forget()
-    return np.array(sizes)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from assignment.framework import TensorBackend, tensor
-from handouts.labs import city_training, layer_gradients, norms, plain_stack
+from handouts.labs import city_training, layer_gradients, norms, plain_stack, residual_stream
 from handouts.labs.city_language import city_language
 from handouts.labs.course import modules_basic, nn, transformer
 from handouts.labs.superposition import defect
@@ -106,11 +106,20 @@ def test_the_two_models_begin_with_the_same_numbers_and_differ_by_the_last_norm(
 def test_a_post_ln_stream_keeps_its_size_and_a_pre_ln_stream_grows():
     text = city_language().draw(np.random.default_rng(0), 4, 12)
     post, pre = (
-        layer_gradients.stream_sizes(city_training.language_model(kind, city_language(), 32, 8, seed=0), text, 8)
+        residual_stream.sizes(city_training.language_model(kind, city_language(), 32, 8, seed=0), text, 8)
         for kind in (city_training.POST, city_training.PRE)
     )
     np.testing.assert_allclose(post, 1, atol=1e-3)
     assert pre[-1] > pre[0] > 1
+
+
+def test_with_a_last_norm_that_does_nothing_the_logits_without_it_are_the_models_own(monkeypatch):
+    model = city_training.language_model(city_training.PRE, city_language(), 8, 2, seed=0)
+    text = city_language().draw(np.random.default_rng(0), 2, 5)
+    found = residual_stream.logits_without_last_norm(model, text, 2)
+    assert np.abs(found - model(tensor(text, model.backend)).to_numpy()).max() > 0.1
+    monkeypatch.setattr(model.ln, "forward", lambda x: x)
+    np.testing.assert_allclose(found, model(tensor(text, model.backend)).to_numpy(), atol=1e-6)
 
 
 def test_the_gradient_of_the_last_layer_grows_with_depth_for_post_ln_and_shrinks_for_pre_ln():

@@ -220,6 +220,14 @@ def test_the_first_mistake_is_the_first_word_that_cannot_follow(text, place):
     assert free_running.first_mistake(language, [language.ids[word] for word in text.split()]) == place
 
 
+def test_a_mistake_is_marked_within_its_sentence():
+    language = city_language()
+    text = "in rome people speak german . leeds is"
+    ids = [language.ids[word] for word in text.split()]
+    assert free_running.marked(language, ids, 4) == "in rome people speak [german] ."
+    assert free_running.marked(language, ids[:2], 1) == "in [rome]"
+
+
 @pytest.mark.parametrize("length", [1, 4, 10])
 def test_an_output_has_at_most_fifty_tokens_more_than_its_source(length):
     sources = np.full((2, length), 1)

@@ -1,5 +1,5 @@
 # %% [markdown] lang="en"
-# # Lab 02: Positions and embeddings
+# # Lab 02. Positions and embeddings
 #
 # Attention compares contents; of their order it knows nothing. So the order is added to the content. You will see
 #

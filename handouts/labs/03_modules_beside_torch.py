@@ -1,5 +1,5 @@
 # %% [markdown] lang="en"
-# # Lab 3. The homework's modules, beside PyTorch
+# # Lab 03. The homework's modules, beside PyTorch
 #
 # You will see
 #
@@ -18,7 +18,7 @@
 # features of a head.
 
 # %% [markdown] lang="zh"
-# # 实验 3　作业里的模块，与 PyTorch 逐一对照
+# # 实验 03：作业里的模块，与 PyTorch 逐一对照
 #
 # 你会看到：
 #
@@ -243,12 +243,12 @@ assert right[0, 0].tolist() == [[0, 1], [4, 5]], "head 0 holds the first two fea
 assert wrong[0, 0].tolist() == [[0, 1], [2, 3]], "by view alone, head 0 holds all of token 0 and nothing of token 1"
 
 # %% [markdown] lang="en"
-# Figure 1. Blue: token 0; orange: token 1. In the middle each head has one row of each token, as it should. On the
+# **Figure 1.** Blue: token 0; orange: token 1. In the middle each head has one row of each token, as it should. On the
 # right both rows of head 0 are pieces of token 0, so this head never compares two tokens. With one head, or one token,
 # the two ways agree: a test needs two of each.
 
 # %% [markdown] lang="zh"
-# 图 1　蓝色是 token 0，橙色是 token 1。中间每个头里两个 token 各占一行，这是对的。
+# **图 1** 蓝色是 token 0，橙色是 token 1。中间每个头里两个 token 各占一行，这是对的。
 # 右边第 0 个头的两行都是 token 0 的碎片，这个头从来没有比较过两个 token。只有一个头或一个 token 时两种写法结果相同，
 # 所以测试里两者都至少要有两个。
 
@@ -344,11 +344,11 @@ axis.grid(axis="x")
 figures.show(fig)
 
 # %% [markdown] lang="en"
-# Figure 2. One dot for the gradient of each parameter (and of the input). All lie within a few roundings. Not one
+# **Figure 2.** One dot for the gradient of each parameter (and of the input). All lie within a few roundings. Not one
 # backward pass of these modules was written by hand, and all are right. (A difference of 0 is drawn at 1e-17.)
 
 # %% [markdown] lang="zh"
-# 图 2　每个参数（以及输入）的梯度是一个点，所有的点都只差几次舍入。这些模块的反向传播没有一行是手写的，却全都正确。
+# **图 2** 每个参数（以及输入）的梯度是一个点，所有的点都只差几次舍入。这些模块的反向传播没有一行是手写的，却全都正确。
 # （差为 0 的画在 1e-17 处。）
 
 # %% [markdown] lang="en"
@@ -400,12 +400,12 @@ fig.colorbar(image, ax=axes, label="attention weight")
 figures.show(fig)
 
 # %% [markdown] lang="en"
-# Figure 3. One head, second sequence. White cells are exactly 0. On the left a triangle is missing: a position does not
+# **Figure 3.** One head, second sequence. White cells are exactly 0. On the left a triangle is missing: a position does not
 # see later ones. On the right two columns are missing, the padding of the source; all other cells are there, for every
 # query.
 
 # %% [markdown] lang="zh"
-# 图 3　第二个序列的一个头，白色格子恰好是 0。左图缺一个三角：每个位置都看不到后面的位置。右图缺两列，是源句的补齐；
+# **图 3** 第二个序列的一个头，白色格子恰好是 0。左图缺一个三角：每个位置都看不到后面的位置。右图缺两列，是源句的补齐；
 # 其余的格子每个查询都有。
 
 # %% [markdown] lang="en"
@@ -472,12 +472,12 @@ figures.show(fig)
 print("the 8 matmuls: {:.0f} % of the operations, {:.0f} % of the FLOPs, {:.0f} % of what moves".format(*shares[0]))
 
 # %% [markdown] lang="en"
-# Figure 4. A Pre-LN layer at $B=1$, $S=128$, $D=256$, $h=4$. Its 8 products of matrices do nearly all the arithmetic,
+# **Figure 4.** A Pre-LN layer at $B=1$, $S=128$, $D=256$, $h=4$. Its 8 products of matrices do nearly all the arithmetic,
 # yet three quarters of the numbers that go from and to memory belong to the 52 other operations. A GPU computes far
 # faster than it reads, so those 52 are worth fusing into a few kernels: the subject of lectures 10 and 11.
 
 # %% [markdown] lang="zh"
-# 图 4　$B=1$、$S=128$、$D=256$、$h=4$ 的一个 Pre-LN 层。8 次矩阵乘法完成了几乎全部计算，
+# **图 4** $B=1$、$S=128$、$D=256$、$h=4$ 的一个 Pre-LN 层。8 次矩阵乘法完成了几乎全部计算，
 # 可是进出显存的数有四分之三属于另外52 个运算。GPU 算得远比读得快，所以值得把这 52 个小运算融合成少数几个内核，
 # 这是第 10、11 讲的内容。
 

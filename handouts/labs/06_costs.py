@@ -1,5 +1,5 @@
 # %% [markdown] lang="en"
-# # Lab 06: What a Transformer costs
+# # Lab 06. What a Transformer costs
 #
 # Three numbers for the back of an envelope: parameters, floating-point operations (FLOPs) for a token, and the memory
 # that training needs for activations. You will see

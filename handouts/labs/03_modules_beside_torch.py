@@ -400,9 +400,9 @@ fig.colorbar(image, ax=axes, label="attention weight")
 figures.show(fig)
 
 # %% [markdown] lang="en"
-# **Figure 3.** One head, second sequence. White cells are exactly 0. On the left a triangle is missing: a position does not
-# see later ones. On the right two columns are missing, the padding of the source; all other cells are there, for every
-# query.
+# **Figure 3.** One head, second sequence. White cells are exactly 0. On the left a triangle is missing: a position does
+# not see later ones. On the right two columns are missing, the padding of the source; all other cells are there, for
+# every query.
 
 # %% [markdown] lang="zh"
 # **图 3** 第二个序列的一个头，白色格子恰好是 0。左图缺一个三角：每个位置都看不到后面的位置。右图缺两列，是源句的补齐；
@@ -472,9 +472,9 @@ figures.show(fig)
 print("the 8 matmuls: {:.0f} % of the operations, {:.0f} % of the FLOPs, {:.0f} % of what moves".format(*shares[0]))
 
 # %% [markdown] lang="en"
-# **Figure 4.** A Pre-LN layer at $B=1$, $S=128$, $D=256$, $h=4$. Its 8 products of matrices do nearly all the arithmetic,
-# yet three quarters of the numbers that go from and to memory belong to the 52 other operations. A GPU computes far
-# faster than it reads, so those 52 are worth fusing into a few kernels: the subject of lectures 10 and 11.
+# **Figure 4.** A Pre-LN layer at $B=1$, $S=128$, $D=256$, $h=4$. Its 8 products of matrices do nearly all the
+# arithmetic, yet three quarters of the numbers that go from and to memory belong to the 52 other operations. A GPU
+# computes far faster than it reads, so those 52 are worth fusing into a few kernels: the subject of lectures 10 and 11.
 
 # %% [markdown] lang="zh"
 # **图 4** $B=1$、$S=128$、$D=256$、$h=4$ 的一个 Pre-LN 层。8 次矩阵乘法完成了几乎全部计算，

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import io
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,7 @@ from grader.errors import InfrastructureError, UngradableError, UsageError
 from grader.intake import limits
 from grader.intake.archives import read_archive
 from grader.intake.encoding import check_text
-from grader.intake.folders import MACHINE, read_file, read_folder, refuse_special
+from grader.intake.folders import MACHINE, open_file, read_file, read_folder, refuse_special
 from grader.intake.identity import fingerprint, stem_of, unique_ids
 from grader.intake.layouts import CLASS_LAYOUTS, FILE_LAYOUTS, Delivery, Found
 from grader.intake.tree import Tree, archive_suffix, is_ignored, shown, source_cap
@@ -96,26 +98,27 @@ def _holds_canonical(folder: Path) -> bool:
 def _submission(identity: str, delivery: Delivery) -> Submission:
     tree, found, problem, unread = Tree(), Found("unrecognised", {}), "", ""
     try:
-        tree = _read(delivery)
+        _read(delivery, tree)
         found = _recognise(tree)
     except UngradableError as error:
-        tree, problem = Tree(), str(error)
+        tree, problem = Tree(handed_in=tree.handed_in), str(error)
     except InfrastructureError as error:
         unread = str(error)
+    inside, receipt = _receipt(delivery, tree)
     form = _form(tree, found)
     submission = Submission(
         id=identity,
         members=delivery.members or (identity,),
-        source=delivery.source,
+        source=delivery.source + inside,
         layout=delivery.layout or found.layout,
-        sha256="",
+        sha256=receipt,
         files=found.files,
         remarks=(*delivery.remarks, *tree.remarks, *found.remarks, *_passed_over(tree, form)),
         problem=problem,
         unread=unread,
         exercises=form,
     )
-    return replace(submission, sha256=fingerprint(submission.received, problem))
+    return replace(submission, sha256=receipt or fingerprint(submission.received, problem))
 
 
 def _form(tree: Tree, found: Found) -> bytes | None:
@@ -130,8 +133,24 @@ def _passed_over(tree: Tree, form: bytes | None) -> list[str]:
     return [f"a second {EXERCISES} was not used: {shown(path)}" for path in others]
 
 
-def _read(delivery: Delivery) -> Tree:
-    tree = Tree()
+def _receipt(delivery: Delivery, tree: Tree) -> tuple[str, str]:
+    """What was handed in as one file: where in the delivery's folder it lies, "" where it is the delivery itself; and
+    the SHA-256 of it as it arrived, which a student can compute, too. Two empty texts for what is no one file.
+    """
+    file, whole = tree.handed_in, delivery.parts[0][1]
+    if file is None or len(delivery.parts) > 1:
+        return "", ""
+    try:
+        with open_file(file) as content:
+            is_large = content.seek(0, io.SEEK_END) > limits.ARCHIVE_BYTES
+            content.seek(0)
+            digest = "" if is_large else hashlib.file_digest(content, "sha256").hexdigest()
+    except (OSError, UngradableError):  # then `problem` or `unread` says so already
+        return "", ""
+    return f"/{shown(file.name)}" if file != whole else "", digest
+
+
+def _read(delivery: Delivery, tree: Tree) -> None:
     for name, path in delivery.parts:
         try:
             _read_part(name, path, tree)
@@ -142,7 +161,6 @@ def _read(delivery: Delivery) -> Tree:
                 raise InfrastructureError(f"{shown(name)} could not be read here: {error.strerror}") from error
             found = f"found {shown(name)}, which cannot be read: {error.strerror or error}"
             raise UngradableError(f"expected readable files, {found}") from error
-    return tree
 
 
 def _read_part(name: str, path: Path, tree: Tree) -> None:
@@ -153,13 +171,16 @@ def _read_part(name: str, path: Path, tree: Tree) -> None:
         read_folder(path, tree)
         archives = [other for other in tree.others if archive_suffix(other)]
         if not tree.sources and len(archives) == 1:  # some LMS wrap a student's one archive into a folder
+            tree.handed_in = path / archives[0]
             read_archive(path / archives[0], tree)
     elif archive_suffix(name):
+        tree.handed_in = path
         read_archive(path, tree)
     elif cap is None:
         found = f"found {shown(name)}"
         raise UngradableError(f"expected a folder, a .zip or .tar.gz archive, a .py file or a notebook, {found}")
     elif admitted := tree.admit(name):
+        tree.handed_in = path
         tree.keep(admitted, read_file(path, cap))
 
 

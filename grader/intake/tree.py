@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from grader.errors import UngradableError
 from grader.intake import limits
@@ -59,12 +59,14 @@ class Tree:
         forms: likewise of every `exercises.yaml`; layouts choose one.
         others: paths of what is neither source nor notebook; never opened, only named in messages.
         remarks: what was accepted although unusual.
+        handed_in: the one archive or file that all of it came in, on this machine's disk; None for a folder.
     """
 
     sources: dict[str, bytes] = field(default_factory=dict)
     forms: dict[str, bytes] = field(default_factory=dict)
     others: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    handed_in: Path | None = None
     _entries: int = 0
     _kept: int = 0
     _folded: dict[str, str] = field(default_factory=dict)

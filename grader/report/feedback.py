@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from grader.intake.tree import archive_suffix, source_cap
 from grader.messages.phrases import checks_in
 from grader.report.exercises import exercises_part, is_exercises_only
 from grader.report.finding import finding
@@ -204,6 +205,13 @@ def _row(check: CheckReport, voice: Voice, known: Homes | None) -> Row:
 
 def _received(report: Report, voice: Voice) -> Iterator[Block]:
     yield Heading(2, voice.line("received"))
-    files = report.submission.files.items()
-    found = tuple(voice.line("received_file", name=name, sha256=sha.removeprefix("sha256:")) for name, sha in files)
-    yield Items(found or (voice.line("received_source", name=report.submission.source),))
+    received = report.submission
+    files = dict(received.files)
+    if archive_suffix(received.source) or source_cap(received.source) is not None:  # what came as one file
+        files = {received.source: received.sha256} | files
+    found = tuple(_file(name, sha256, voice) for name, sha256 in files.items())
+    yield Items(found or (voice.line("received_source", name=received.source),))
+
+
+def _file(name: str, sha256: str, voice: Voice) -> Line:
+    return voice.line("received_file", name=name, sha256=sha256.removeprefix("sha256:"))

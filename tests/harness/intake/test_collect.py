@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -168,10 +169,32 @@ def test_an_archive_inside_an_archive_is_not_opened(tmp_path, zipped, one, four)
     assert one(outer).problem.endswith("found inner.zip")
 
 
-def test_the_fingerprint_depends_on_names_and_contents_and_not_on_how_they_come(tmp_path, write, zipped, one, four):
+def test_the_fingerprint_of_a_folder_depends_on_names_and_contents(tmp_path, write, one, four):
     folder = one(write(tmp_path / "a", four)).sha256
-    archive = one(zipped(tmp_path / "b.zip", dict(reversed(four.items())))).sha256
+    same = one(write(tmp_path / "b", dict(reversed(four.items())))).sha256
     changed = one(write(tmp_path / "c", {**four, "nn.py": four["nn.py"] + b"\n"})).sha256
     moved = one(write(tmp_path / "d", {**four, "x.py": b"", "nn.py": four["nn.py"]})).sha256
-    assert folder == archive
+    assert folder == same
     assert len({folder, changed, moved}) == 3
+
+
+@pytest.mark.parametrize("name", ["zoe.zip", "zoe.tar.gz", "nn.py", "broken.zip"])
+def test_what_comes_as_one_file_has_the_sha256_of_that_file(tmp_path, zipped, tarred, one, four, name):
+    zipped(tmp_path / "zoe.zip", four)
+    tarred(tmp_path / "zoe.tar.gz", four)
+    (tmp_path / "nn.py").write_bytes(four["nn.py"])
+    (tmp_path / "broken.zip").write_bytes(b"this is no archive")
+    submission = one(tmp_path / name)
+    assert submission.sha256 == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+    assert submission.source == name
+
+
+def test_of_an_archive_that_an_lms_wrapped_into_a_folder_the_archive_is_what_was_handed_in(tmp_path, zipped, four):
+    archive = zipped(tmp_path / "class" / "zoe" / "hw3-submission.zip", four)
+    zipped(tmp_path / "class" / "yan" / "hw3-submission.zip", {})
+    yan, zoe = collect(tmp_path / "class")
+    assert zoe.files == four
+    assert (zoe.id, zoe.source) == ("zoe", "zoe/hw3-submission.zip")
+    assert zoe.sha256 == hashlib.sha256(archive.read_bytes()).hexdigest()
+    assert yan.source == "yan/hw3-submission.zip"
+    assert yan.problem.endswith("found hw3-submission.zip")

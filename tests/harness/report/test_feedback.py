@@ -2,6 +2,7 @@
 
 import re
 
+import msgspec
 import pytest
 from harness.report import make_goldens
 
@@ -332,6 +333,13 @@ def test_an_ungradable_submission_is_told_its_problem_and_what_to_do(make_report
     assert "**What to do:**" in text
     assert "- `nn.py`, sha256 `1e5`" in text
     assert "| ---" not in text
+
+
+def test_what_came_as_one_file_is_named_with_its_receipt_and_a_folder_is_not(make_report):
+    report = make_report()
+    assert "- `s001.zip`, sha256 `0f`\n- `nn.py`, sha256 `1e5`" in read(report)
+    folder = msgspec.structs.replace(report, submission=msgspec.structs.replace(report.submission, source="s001"))
+    assert "`s001`" not in read(folder)
 
 
 def test_what_is_carried_forward_says_so(make_report, make_check):

@@ -115,6 +115,13 @@ def test_another_rounding_is_not_stale_and_is_left_as_it_is(folder):
     assert (folder / "linear.npz").read_bytes() == before
 
 
+def test_another_rounding_of_what_is_0_but_for_rounding_is_the_same():
+    noise = np.array([2e-16, -1e-16])  # as of the key bias, whose gradient is 0
+    assert fixtures.is_same(noise, np.array([-1e-16, 3e-16]))
+    assert not fixtures.is_same(noise, np.array([2e-16, 1e-11]))
+    assert not fixtures.is_same(noise, noise[:1])
+
+
 def test_a_changed_lookalike_is_stale(folder):
     change(folder / "linear.npz", "wrong.out/0", 1e-9)
     assert fixtures.main(["--check"]) == 1

@@ -12,7 +12,7 @@ from grader.stubs import BEGIN, END
 
 ALLOWED = re.compile(
     r"LICENSE|README\.md|pyproject\.toml|handouts/exercises\.(en|zh)\.md"
-    r"|assignment/(((framework|training)/)?\w+\.py|exercises\.yaml)"
+    r"|assignment/(((framework|handing_in|training)/)?\w+\.py|exercises\.yaml)"
     r"|tests/\w+\.py"
     r"|tests/fixtures/(\w+\.npz|hints\.json)"
 )

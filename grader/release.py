@@ -61,8 +61,8 @@ def contents(root: Path) -> dict[str, bytes]:
     """
     stubs = {f"assignment/{name}": content for name, content in release_stubs().items()}
     ours = root / "assignment"
-    given = [ours / "__init__.py", ours / "reversal.py", *(ours / "framework").glob("*.py")]
-    given += (ours / "training").glob("*.py")
+    given = [ours / "__init__.py", ours / "reversal.py", ours / "submit.py"]
+    given += [path for folder in ("framework", "handing_in", "training") for path in (ours / folder).glob("*.py")]
     tests = [path for path in (root / "tests").glob("*.py") if path.name != OURS]
     tests += (root / "tests" / "fixtures").iterdir()
     for_students = root / "handouts" / "release"

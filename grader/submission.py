@@ -25,7 +25,7 @@ class Submission:
         members: who hands in; the id itself when the layout names nobody.
         source: where it came from, relative to the class folder, as text for people.
         layout: "plain", "notebook", …
-        sha256: of the archive or file as it was handed in; of a folder's files, names and contents. For reports and resume.
+        sha256: of the one file that was handed in, as it came; of a folder's files, their names and contents.
         files: path inside the package ("nn.py", "helpers.py") -> source as delivered, UTF-8 or with a coding line.
         remarks: what was accepted although unusual.
         problem: why it is ungradable, for its student; "" when it is gradable.

@@ -134,8 +134,10 @@ def _passed_over(tree: Tree, form: bytes | None) -> list[str]:
 
 
 def _receipt(delivery: Delivery, tree: Tree) -> tuple[str, str]:
-    """What was handed in as one file: where in the delivery's folder it lies, "" where it is the delivery itself; and
-    the SHA-256 of it as it arrived, which a student can compute, too. Two empty texts for what is no one file.
+    """Find the one file that was handed in: where in the delivery it lies, and its SHA-256, its student's receipt.
+
+    Returns:
+        "" for the place where it is the delivery itself; two empty texts where it is no one file.
     """
     file, whole = tree.handed_in, delivery.parts[0][1]
     if file is None or len(delivery.parts) > 1:

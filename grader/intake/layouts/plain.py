@@ -10,9 +10,10 @@ from grader.intake.layouts.kinds import Delivery, Found
 from grader.intake.tree import Tree, shown
 from grader.submission import CANONICAL
 
-# Folders of a release or a repository that hold no student's files; the framework is the grader's own.
+# Folders of a release or a repository that hold no student's files; what is given is the grader's own.
 _NOT_HELPERS = frozenset(
-    {"assignment", "framework", "tests", "test", "handouts", "grader", "build", "dist", "venv", "env"}
+    {"assignment", "framework", "training", "handing_in", "tests", "test", "handouts", "grader"}
+    | {"build", "dist", "venv", "env"}
 )
 
 

@@ -18,7 +18,8 @@ from grader.errors import GraderError, RefusedToStartError, UsageError
 from grader.fingerprint import ROOT, of_folders
 from grader.grading import Grading, on_course, prepare
 from grader.grading import course as course_of
-from grader.options import parser, patterns, require_apart, require_known, require_no_fuller_reports
+from grader.options import GITHUB, JUNIT, parser, patterns, require_apart, require_known, require_no_fuller_reports
+from grader.report import github, junit
 from grader.report.feedback import Detail, Style
 from grader.report.folder import RUN, STAFF, folder_of, write_class
 from grader.report.gradebook import Row
@@ -55,7 +56,12 @@ def main(arguments: Sequence[str] | None = None, prepared: Prepare = prepare) ->
     course = _Course()
     with Stopper() as stopper:
         try:
-            return _grade(options, prepared, stopper, course)
+            is_github = GITHUB in options.format
+            with github.commands_off(sys.stdout, wanted=is_github):  # names and texts of students are printed there
+                done = _grade(options, prepared, stopper, course)
+            if is_github:
+                _to_github(done, options)
+            return int(any(entry.fault for entry in done))
         except GraderError as error:
             _complain(str(error))
             return _STATUS.get(type(error), 1)
@@ -68,7 +74,7 @@ def main(arguments: Sequence[str] | None = None, prepared: Prepare = prepare) ->
         return leave(stopper.told, _so_far(course, options.out))
 
 
-def _grade(options: argparse.Namespace, prepared: Prepare, stopper: Stopper, course: _Course) -> int:
+def _grade(options: argparse.Namespace, prepared: Prepare, stopper: Stopper, course: _Course) -> Sequence[batch.Done]:
     started, screen = time.time(), console()
     submissions = intake.collect(options.submissions)
     if options.submission:
@@ -104,10 +110,23 @@ def _grade(options: argparse.Namespace, prepared: Prepare, stopper: Stopper, cou
         faults = [{"id": entry.submission.id, "reason": entry.fault} for entry in done if entry.fault]
         with stopper.held():
             write_class(out, rows, facts)
+            if JUNIT in options.format:
+                write_atomic(out / junit.JUNIT, junit.dump_junit(rows, plan.style))
             write_atomic(out / RUN, dump_run(facts, started, time.time(), faults))
     show_results(screen, done)
     show_places(screen, out)
-    return int(bool(faults))
+    return done
+
+
+def _to_github(done: Sequence[batch.Done], options: argparse.Namespace) -> None:
+    """Annotations to standard output, the summary to where the runner wants it."""
+    rows = [Row(entry.submission, entry.report) for entry in done if entry.report or entry.fault]
+    style = Style(options.lang, Detail(options.feedback))
+    for command in github.commands(rows, style, github.in_folder(options.submissions)):
+        print(command)  # noqa: T201 - what the runner reads
+    if path := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(path).open("ab") as file:
+            file.write(github.summary(rows, style))
 
 
 def _plan(options: argparse.Namespace, facts: RunFacts) -> batch.Plan:

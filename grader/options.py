@@ -17,6 +17,10 @@ from grader.report.folder import LEDGER
 from grader.report.run import TRANSLATION
 from grader.submission import Submission
 
+ALWAYS = ("yaml", "csv", "html")
+"""What every run writes: later runs and `--resume` build on it."""
+GITHUB, JUNIT = "github", "junit"
+
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
@@ -40,6 +44,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--translation", default="", metavar="DATA", help="train on this text: a folder, or iwslt14")
     made.add_argument(
         "--translation-minutes", type=_minutes, metavar="N", help="for one submission; default: the rubric's"
+    )
+    made.add_argument(
+        "--format",
+        type=_formats,
+        default=frozenset(ALWAYS),
+        metavar="LIST",
+        help="of 'github' (annotations, job summary) and 'junit' (junit.xml); yaml, csv and html are always written",
     )
     levels = [level.value for level in Detail]
     made.add_argument("--feedback", choices=levels, default=Detail.FULL.value, help="how much students are told")
@@ -130,6 +141,15 @@ def _path(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("expected a name, got ''")
     return Path(text)
+
+
+def _formats(text: str) -> frozenset[str]:
+    """Names with commas between them, as argparse wants them."""
+    known = (*ALWAYS, GITHUB, JUNIT)
+    names = [name.strip() for name in text.split(",")]
+    if odd := [name for name in names if name not in known]:
+        raise argparse.ArgumentTypeError(f"expected some of {', '.join(known)} with commas between, got {odd[0]!r}")
+    return frozenset((*ALWAYS, *names))
 
 
 def _positive(text: str) -> int:

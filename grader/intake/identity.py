@@ -10,7 +10,7 @@ from grader.intake.tree import archive_suffix, source_cap
 
 _LONGEST = 120  # bytes: leaves room for "-2" and for what reports add to it
 # `reports/` has these names for itself, beside one folder a submission.
-_TAKEN = ("staff", "run.yaml", "summary.yaml", "gradebook.csv", "index.html", "ledger.jsonl")
+_TAKEN = ("staff", "run.yaml", "summary.yaml", "gradebook.csv", "index.html", "ledger.jsonl", "junit.xml")
 
 
 def stem_of(name: str) -> str:

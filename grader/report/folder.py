@@ -10,6 +10,7 @@ from grader.atomic import write_together
 from grader.graded import Graded
 from grader.report.feedback import Style, feedback, feedback_html
 from grader.report.gradebook import Row, dump_gradebook
+from grader.report.junit import JUNIT
 from grader.report.run import RunFacts
 from grader.report.summary import dump_summary
 from grader.report.yaml import dump, dump_report
@@ -23,7 +24,7 @@ SUMMARY = "summary.yaml"
 GRADEBOOK = "gradebook.csv"
 RUN = "run.yaml"
 LEDGER = "ledger.jsonl"
-_RESERVED = frozenset({STAFF, RUN, SUMMARY, GRADEBOOK, LEDGER, "index.html"})
+_RESERVED = frozenset({STAFF, RUN, SUMMARY, GRADEBOOK, LEDGER, JUNIT, "index.html"})
 
 
 def folder_of(out: Path, identifier: str) -> Path:

@@ -141,6 +141,8 @@ def test_wrong_usage_is_one_line_and_status_2(prepared, capsys, arguments, says)
         ["class", "--jobs", "0"],
         ["class", "--resume", "--fresh"],
         ["class", "--lang", "fr"],
+        ["class", "--format", "github,pdf"],
+        ["class", "--format", ""],
         ["class", "--out", ""],
         ["class", "--seed-file", ""],
         [""],
@@ -262,6 +264,37 @@ def test_names_cannot_speak_to_the_terminal(prepared, capsys, make_submission, m
     printed = capsys.readouterr().out
     assert "\x1b" not in printed
     assert "[red]x" in printed
+
+
+def test_for_github_nothing_of_a_student_is_printed_while_commands_are_on(
+    prepared, capsys, make_submission, monkeypatch
+):
+    evil = make_submission("a", source="x\n::error::owned", problem="y\r::add-mask::a ##[error]z")
+    monkeypatch.setattr(cli.intake, "collect", lambda _path: [evil])
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    Path("summary.md").write_text("before\n")
+    assert cli.main(["class", "--out", "r", "--format", "github"], prepared()) == 0
+    lines = capsys.readouterr().out.splitlines()
+    token = lines[0].removeprefix("::stop-commands::")
+    assert lines.index(f"::{token}::") == len(lines) - 2
+    assert lines[-1] == "::notice title=a::4 of 4"
+    assert Path("summary.md").read_text() == "before\n" + Path("r/a/feedback.md").read_text()
+
+
+def test_for_github_an_early_end_turns_commands_on_again(prepared, capsys):
+    assert cli.main(["nowhere", "--format", "github"], prepared()) == 2
+    first, _, last = capsys.readouterr().out.splitlines()
+    assert first.replace("stop-commands::", "") + "::" == last
+
+
+def test_junit_is_written_where_asked_for_and_the_other_files_always(classroom, prepared):
+    assert cli.main([str(classroom), "--out", "r", "--format", "csv,junit"], prepared("bert")) == 1
+    text = Path("r/junit.xml").read_text()
+    assert [text.count(f'<testsuite name="{name}"') for name in ("anna", "bert", "cleo")] == [1, 1, 1]
+    assert Path("r/anna/report.yaml").exists()
+    assert Path("r/anna/feedback.html").exists()
+    assert cli.main([str(classroom), "--out", "s"], prepared()) == 0
+    assert not Path("s/junit.xml").exists()
 
 
 def test_the_chinese_feedback_is_chinese(classroom, prepared):

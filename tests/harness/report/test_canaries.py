@@ -14,8 +14,11 @@ from grader.case import Answer, CallOutcome, Status, Trouble
 from grader.fingerprint import ROOT
 from grader.graded import Graded
 from grader.messages import LANGUAGES
+from grader.report import github
 from grader.report.feedback import Detail, Style, feedback, feedback_html
 from grader.report.folder import REPORT, write_submission
+from grader.report.gradebook import Row
+from grader.report.junit import dump_junit
 from grader.rubric import load
 from grader.submission import CANONICAL
 from grader.verdict import Diagnosis, Mismatch, Raised, Verdict, Visibility
@@ -113,12 +116,20 @@ def planted(visibility):
 
 @pytest.mark.parametrize("style", STYLES, ids=lambda style: f"{style.language}-{style.detail.value}")
 @pytest.mark.parametrize("verdict", [Verdict.FAILED, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY, Verdict.PASSED])
-def test_what_a_student_reads_does_not_depend_on_what_a_hidden_check_saw(make_report, make_check, style, verdict):
+def test_what_a_student_reads_does_not_depend_on_what_a_hidden_check_saw(
+    make_report, make_check, make_submission, style, verdict
+):
     diagnosis = Diagnosis(misconception="mha.no_scale", match="exact", hint="for staff: canary")
     bare = make_report(checks=[make_check(verdict, visibility=Visibility.HIDDEN, diagnosis=diagnosis)])
     full = make_report(checks=[make_check(verdict, diagnosis=diagnosis, **planted(Visibility.HIDDEN))])
     assert feedback(full, style) == feedback(bare, style)
     assert feedback_html(full, style) == feedback_html(bare, style)
+    submission = make_submission(files={"canary.py": b"", "nn.py": b""})
+    one, other = ([Row(submission, report)] for report in (full, bare))
+    assert dump_junit(one, style) == dump_junit(other, style)
+    assert list(github.commands(one, style, lambda _, name: name)) == list(
+        github.commands(other, style, lambda _, name: name)
+    )
 
 
 def test_the_same_canaries_of_a_public_check_are_found(make_report, make_check):

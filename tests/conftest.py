@@ -11,6 +11,7 @@ A test that meets a stub is told apart by whose stub it is:
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hints
@@ -35,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="where a failure is a common mistake: 1 says what you see, 2 asks a question too, 3 names the mistake too",
     )
     group.addoption("--lang", choices=("en", "zh"), default="en", help="the language of the hints")
+    group.addoption("--points-summary", metavar="FILE", help="add the table of points to this file, as Markdown")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -87,6 +89,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None
         terminalreporter.write_sep("=", "points", fullwidth=WIDTH)
         for line in board.lines():
             terminalreporter.write_line(line)
+        if path := terminalreporter.config.getoption("--points-summary"):
+            with Path(path).open("a", encoding="utf-8") as file:
+                file.write(board.markdown())
 
 
 def outcome_of(report: Any) -> str:

@@ -74,15 +74,30 @@ class Scoreboard:
         lists = self._stubs("unwritten", "Not written yet:") + self._stubs("waiting", "Waiting for:")
         return [head, *rows, *total, "", *NOTE, *lists]
 
+    def markdown(self) -> str:
+        """Write the table for the summary of a run on GitHub."""
+        rows = [self._counts(f"{key}.") for key in PROBLEMS]
+        titles = [f"Problem {key[1:]}: {title}" for key, title in PROBLEMS.items()]
+        named = [(title, row) for title, row in zip(titles, rows, strict=True) if row]
+        named += [("**All**", total)] if len(named) > 1 and (total := self._counts("")) else []
+        lines = ["| | tests | points | waiting |", "| --- | ---: | ---: | ---: |"]
+        lines += [f"| {title} | {' | '.join(row)} |" for title, row in named]
+        return "\n".join([*lines, "", " ".join(NOTE), ""])
+
     def _row(self, title: str, prefix: str) -> str:
+        counts = self._counts(prefix)
+        return f"{title:<38}{counts[0]:>10}{counts[1]:>12}{counts[2]:>12}".rstrip() if counts else ""
+
+    def _counts(self, prefix: str) -> tuple[str, str, str] | None:
+        """Count what ran of the checks that begin so: tests passed, points reached, tests that wait."""
         ran = {check: counts for check, counts in self.outcomes.items() if check.startswith(prefix)}
         if not ran:
-            return ""
+            return None
         tests = sum((counts for counts in ran.values()), Counter())
         reached = sum(CHECKS[check].points for check, counts in ran.items() if counts["passed"] == counts.total())
         available = sum(CHECKS[check].points for check in ran)
-        passed = f"{tests['passed']} / {tests.total()}"
-        return f"{title:<38}{passed:>10}{f'{reached} / {available}':>12}{tests['waiting'] or '':>12}".rstrip()
+        waiting = str(tests["waiting"] or "")
+        return f"{tests['passed']} / {tests.total()}", f"{reached} / {available}", waiting
 
     def _stubs(self, outcome: str, title: str) -> list[str]:
         counts = sorted(self.stubs.get(outcome, {}).items())

@@ -83,7 +83,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None
     for category, reports in terminalreporter.stats.items():
         for report in reports if category else ():  # the others are of setting up and tearing down
             noted = dict(getattr(report, "user_properties", ()))
-            if CHECK in noted:
+            if CHECK in noted and isinstance(report, pytest.TestReport):  # what -k leaves out is listed there too
                 board.add(noted[CHECK], outcome_of(report), noted.get(MET, ""))
     if board.outcomes:
         terminalreporter.write_sep("=", "points", fullwidth=WIDTH)

@@ -31,6 +31,7 @@ class Run:
     status: int
     screen: str
     tests: tuple[tuple[str, str, str], ...]
+    errors: str
 
     def checks(self, outcome: str) -> set[str]:
         """The checks of which at least one test came out so."""
@@ -69,7 +70,7 @@ class Student:
             check=False,
         )
         cases = ET.parse(self.folder / "junit.xml").iter("testcase")
-        return Run(done.returncode, done.stdout, tuple(map(outcome_of, cases)))
+        return Run(done.returncode, done.stdout, tuple(map(outcome_of, cases)), done.stderr)
 
 
 def outcome_of(case: ET.Element) -> tuple[str, str, str]:

@@ -136,6 +136,25 @@ def test_the_variable_names_another_package(student):
     assert found.status == 0, found.screen
 
 
+def test_tests_that_were_left_out_by_name_are_not_counted(student):
+    student.fill("nn")
+    found = student.run("tests/test_nn.py", "-k", "gradient_of_softmax_loss")
+    assert (found.status, found.checks("passed")) == (0, {"p1.loss.grad"})
+    assert "Problem 1: Softmax loss                    3 / 3       3 / 3" in found.screen
+    assert "Traceback" not in found.screen + found.errors
+
+
+def test_the_table_is_added_to_a_file_as_markdown(student):
+    student.fill("nn")
+    (student.folder / "summary.md").write_text("before\n")
+    student.run("tests/test_nn.py", "tests/test_modules_basic.py", "--points-summary", "summary.md")
+    lines = (student.folder / "summary.md").read_text().splitlines()
+    assert lines[:3] == ["before", "| | tests | points | waiting |", "| --- | ---: | ---: | ---: |"]
+    assert lines[3] == "| Problem 1: Softmax loss | 27 / 27 | 18 / 18 |  |"
+    assert re.fullmatch(r"\| Problem 2: Basic modules \| 0 / \d+ \| 0 / 10 \|  \|", lines[4])
+    assert re.fullmatch(r"\| \*\*All\*\* \| 27 / \d+ \| 18 / 28 \|  \|", lines[5])
+
+
 def test_no_table_is_shown_when_no_public_test_ran():
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/harness/test_compare.py"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)

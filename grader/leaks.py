@@ -8,21 +8,30 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
+from grader.readable import readable, runnable
 from grader.stubs import BEGIN, END
 
 ALLOWED = re.compile(
-    r"LICENSE|README\.md|pyproject\.toml|handouts/exercises\.(en|zh)\.md"
-    r"|assignment/(((framework|handing_in|training)/)?\w+\.py|exercises\.yaml)"
+    r"LICENSE|README\.md|pyproject\.toml|Makefile|\.gitignore|\.github/workflows/tests\.yml|hw3\.ipynb"
+    r"|assignment/((framework|handing_in|training)/)?\w+\.py|assignment/exercises\.yaml"
     r"|tests/\w+\.py"
     r"|tests/fixtures/(\w+\.npz|hints\.json)"
+    r"|handouts/__init__\.py|handouts/(hw3|exercises)\.(en|zh)\.(md|pdf)"
+    r"|handouts/labs/(\w+\.py|\d\d_\w+\.(en|zh)\.(ipynb|html))"
 )
 """The paths that a release consists of."""
 STAFF_CODE = re.compile(
     r"""\b(?:import|from)\s+(?:grader|torch)\b|\bgrader[./]\w|\btorch\.\w|["'](?:grader|torch)["']"""
 )
 """Use of the grader or of torch, in code or in commands; a text may still speak of PyTorch."""
-GIVEN = ("numpy", "pytest", "assignment", "tokenizers", "sacrebleu", "matplotlib")
-"""What a student has besides Python itself; the last three with the extra `translation`."""
+GIVEN = ("numpy", "pytest", "assignment", "handouts", "tokenizers", "sacrebleu", "matplotlib", "cycler")
+"""What a student has besides Python itself; from the tokenizers on, with the extras `translation` and `labs`."""
+MAY_SAY_TORCH = re.compile(r"handouts/labs/\d\d_\w+\.(en|zh)\.(ipynb|html)")
+"""The labs may lay the student's modules beside PyTorch's, in cells that say so."""
+CHOOSES = "handouts/labs/course.py"
+"""Takes the modules from the reference where it is there, so it may name it."""
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, SyntaxError)
+"""What a file raises that is not what its name says."""
 TELLING = 20
 """A line of the solution that is shorter says nothing: `return x`, `else:`."""
 
@@ -40,10 +49,16 @@ def leaks(files: Mapping[str, bytes], solution: Mapping[str, str], hidden: froze
     for path, content in sorted(files.items()):
         if not ALLOWED.fullmatch(path):
             yield f"{path} is none of the files that a release consists of"
+        elif path.endswith(".pdf"):
+            if f"{path.removesuffix('.pdf')}.md" not in files:
+                yield f"{path} has no .md beside it, in which its text could be read"
         elif not path.endswith(".npz"):
-            yield from leaks_of_text(path, content.decode("utf-8"), lines, hidden)
-            if path.endswith(".py"):
-                yield from strange_imports(path, content, helpers)
+            try:
+                yield from leaks_of_text(path, readable(path, content), lines, hidden)
+                for source in runnable(path, content):
+                    yield from strange_imports(path, source, helpers)
+            except UNREADABLE as error:
+                yield f"{path} could not be looked through ({type(error).__name__}: {error})"
 
 
 def leaks_of_text(path: str, content: str, lines: Mapping[str, str], hidden: frozenset[str]) -> Iterator[str]:
@@ -53,21 +68,23 @@ def leaks_of_text(path: str, content: str, lines: Mapping[str, str], hidden: fro
         if line in flat:
             yield f"{path} holds {line!r}, which is part of the solution ({place})"
     for found in STAFF_CODE.finditer(content):
-        yield f"{path} holds {found[0]!r}: the grader and the twins are not for students"
+        if "grader" in found[0] or not MAY_SAY_TORCH.fullmatch(path):
+            yield f"{path} holds {found[0]!r}: the grader and the twins are not for students"
     for check in sorted(hidden):
         if check in content:
             yield f"{path} names the hidden check {check}"
 
 
-def strange_imports(path: str, content: bytes, helpers: set[str]) -> Iterator[str]:
+def strange_imports(path: str, source: str, helpers: set[str]) -> Iterator[str]:
     """Find imports of what a student does not have."""
-    for node in ast.walk(ast.parse(content)):
+    known = {*sys.stdlib_module_names, *GIVEN, *helpers}
+    known |= {"torch"} if MAY_SAY_TORCH.fullmatch(path) else {"solution"} if path == CHOOSES else set()
+    for node in ast.walk(ast.parse(source)):
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level and node.module:
             modules = [node.module]
         for module in modules:
-            top = module.partition(".")[0]
-            if top not in {*sys.stdlib_module_names, *GIVEN, *helpers}:
+            if module.partition(".")[0] not in known:
                 yield f"{path} imports {module}, which a student does not have"
 
 

@@ -18,7 +18,7 @@ from grader.atomic import write_atomic
 from grader.errors import GraderError, RefusedToStartError, UsageError
 from grader.exercises import form
 from grader.leaks import leaks
-from grader.messages import LANGUAGES
+from grader.manifest import as_they_are
 from grader.stubs import release_stubs
 from grader.submission import CANONICAL, EXERCISES
 from grader.verdict import Visibility
@@ -26,10 +26,7 @@ from grader.verdict import Visibility
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "hw3"
 """What the archive unpacks to."""
-QUESTIONS = tuple(f"exercises.{language}.md" for language in LANGUAGES)
 FORM = f"assignment/{EXERCISES}"
-OURS = "gpu.py"
-"""Of the tests beside the students', the one that needs the reference."""
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 REGULAR_FILE = 0o100644
 
@@ -60,28 +57,20 @@ def contents(root: Path) -> dict[str, bytes]:
         UsageError: a marker in `solution/` is malformed, or a file is missing.
     """
     stubs = {f"assignment/{name}": content for name, content in release_stubs().items()}
-    ours = root / "assignment"
-    given = [ours / "__init__.py", ours / "reversal.py", ours / "submit.py"]
-    given += [path for folder in ("framework", "handing_in", "training") for path in (ours / folder).glob("*.py")]
-    tests = [path for path in (root / "tests").glob("*.py") if path.name != OURS]
-    tests += (root / "tests" / "fixtures").iterdir()
-    for_students = root / "handouts" / "release"
     try:
-        files = {path.relative_to(root).as_posix(): path.read_bytes() for path in (*given, *tests, root / "LICENSE")}
-        files |= {path.name: path.read_bytes() for path in for_students.iterdir()}
-        files |= {f"handouts/{name}": (root / "handouts/exercises" / name).read_bytes() for name in QUESTIONS}
-        committed = {name: (root / name).read_bytes() for name in (*stubs, FORM)}
+        files = {path: source.read_bytes() for path, source in as_they_are(root).items()}
+        committed = {name: (root / name).read_bytes() for name in stubs}
     except OSError as error:
         raise UsageError(f"{error.filename} cannot be read: {error.strerror}; a release needs it") from error
     if old := [name for name, stub in stubs.items() if committed[name] != stub]:
         raise RefusedToStartError(f"{old[0]} is not what solution/ gives; run: python -m grader.stubs")
-    if committed[FORM] != form.blank().encode():
+    if files[FORM] != form.blank().encode():
         raise RefusedToStartError(f"{FORM} is not the empty form; run: python -m handouts.exercises")
     if stale := sorted(fixtures.stale(root / "tests" / "fixtures")):
         raise RefusedToStartError(
             f"tests/fixtures/{stale[0]} is not what grader/fixtures.py makes; run: python -m grader.fixtures"
         )
-    return files | stubs | {FORM: committed[FORM]}
+    return files | stubs
 
 
 def refuse_leaks(files: Mapping[str, bytes], root: Path) -> None:

@@ -1,6 +1,7 @@
 """What several tests of the harness share."""
 
 import os
+import shutil
 from collections.abc import Callable
 
 import pytest
@@ -124,6 +125,17 @@ def bench() -> pipeline.Bench:
     box, secret = sandbox.probe("auto"), b"a secret of the tests, 32 bytes!"
     reference = preflight.submission_of(ROOT / "solution", preflight.REFERENCE).files
     return pipeline.Bench(lines, box, release_stubs(), secret, grading.environment(lines, box.tier, secret), reference)
+
+
+@pytest.fixture
+def students_folder(tmp_path):
+    """What a student has: stubs, public tests and the release's own files, as far as the tests need them."""
+    folder = tmp_path / "student"
+    ignored = shutil.ignore_patterns("harness", "samples", "benchmarks", "gpu.py", "__pycache__")
+    shutil.copytree(ROOT / "tests", folder / "tests", ignore=ignored)
+    shutil.copytree(ROOT / "assignment", folder / "assignment", ignore=ignored)
+    shutil.copytree(ROOT / "handouts" / "release", folder, dirs_exist_ok=True)
+    return folder
 
 
 @pytest.fixture

@@ -31,17 +31,6 @@ def repository(tmp_path):
 
 
 @pytest.fixture
-def students_folder(tmp_path):
-    """What a student has: stubs, public tests and the release's own files, as far as the tests need them."""
-    folder = tmp_path / "student"
-    ignored = shutil.ignore_patterns("harness", "samples", "benchmarks", "gpu.py", "__pycache__")
-    shutil.copytree(ROOT / "tests", folder / "tests", ignore=ignored)
-    shutil.copytree(ROOT / "assignment", folder / "assignment", ignore=ignored)
-    shutil.copytree(ROOT / "handouts" / "release", folder, dirs_exist_ok=True)
-    return folder
-
-
-@pytest.fixture
 def tools(tmp_path):
     """Programs that come first on the PATH: `python -m venv` makes an environment whose `hw3-grade` is ours."""
     folder = tmp_path / "tools"

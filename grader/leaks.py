@@ -24,7 +24,7 @@ STAFF_CODE = re.compile(
     r"""\b(?:import|from)\s+(?:grader|torch)\b|\bgrader[./]\w|\btorch\.\w|["'](?:grader|torch)["']"""
 )
 """Use of the grader or of torch, in code or in commands; a text may still speak of PyTorch."""
-GIVEN = ("numpy", "pytest", "assignment", "handouts", "tokenizers", "sacrebleu", "matplotlib", "cycler")
+GIVEN = ("numpy", "pytest", "assignment", "handouts", "tokenizers", "sacrebleu", "matplotlib", "cycler", "IPython")
 """What a student has besides Python itself; from the tokenizers on, with the extras `translation` and `labs`."""
 MAY_SAY_TORCH = re.compile(r"handouts/labs/\d\d_\w+\.(en|zh)\.(ipynb|html)")
 """The labs may lay the student's modules beside PyTorch's, in cells that say so."""

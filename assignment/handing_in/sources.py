@@ -20,10 +20,8 @@ _TAG = re.compile(r"file:\s*(?:assignment/)?(\w+\.py)\s*")
 _FIRST_LINE = re.compile(r"\s*#\s*file:\s*(?:assignment/)?(\w+\.py)[ \t]*(?:\n|$)")
 _COMMAND = re.compile(r"^([ \t]*)(?:%{1,2}[A-Za-z]|!(?!=)).*$", re.MULTILINE)
 """A line that is meant for Jupyter."""
-_ANSWER = re.compile(
-    r"^[ \t]*(?:- +)?(?!schema\b)[\w.\"' -]+:[ \t]+(?!null\b|~|\"\"|''|\[\]|\{\}|[>|]|#)\S", re.MULTILINE
-)
-"""A line of `exercises.yaml` in which something is filled in."""
+_EMPTY_LINE = re.compile(r"\s*([\w.]+:\s*\|?\s*)?(#.*)?")
+"""A line of `exercises.yaml` in which nothing is filled in: a name, or a remark."""
 
 
 class UnfitError(Exception):
@@ -68,9 +66,9 @@ def find(folder: Path) -> tuple[Work, Work, dict[str, bytes]]:
     sources = {name: (Piece(f"assignment/{name}", _text(name, content)),) for name, content in contents.items()}
     files = Work({f"assignment/{name}": content for name, content in contents.items()}, sources)
     answers = folder / EXERCISES
-    exercises = {f"assignment/{EXERCISES}": answers.read_bytes()} if answers.is_file() else {}
-    filled = {path: data for path, data in exercises.items() if _ANSWER.search(data.decode("utf-8", "replace"))}
-    return files, _notebook(folder.parent / NOTEBOOK), filled
+    form = answers.read_bytes() if answers.is_file() else b""
+    is_filled = not all(_EMPTY_LINE.fullmatch(line) for line in form.decode("utf-8", "replace").splitlines())
+    return files, _notebook(folder.parent / NOTEBOOK), {f"assignment/{EXERCISES}": form} if is_filled else {}
 
 
 def _own(folder: Path) -> Iterator[Path]:

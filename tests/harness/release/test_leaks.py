@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,30 @@ def double(x):
 HIDDEN = frozenset({"p2.linear.init"})
 
 
+LAB, PAGE = "handouts/labs/06_costs.en.ipynb", "handouts/labs/01_attention.en.html"
+COLOURED = "\x1b[32m----> 1\x1b[0m scores \x1b[1m=\x1b[0m x \x1b[1m*\x1b[0m 2 + offset_of(x)"
+
+
+def book(*cells):
+    """A notebook, in bytes."""
+    return json.dumps({"nbformat": 4, "cells": cells}).encode()
+
+
+def code(source, *outputs):
+    return {"cell_type": "code", "source": source, "outputs": list(outputs)}
+
+
+def text(source):
+    return {"cell_type": "markdown", "source": source}
+
+
 def found(path, content):
     return list(leaks({path: content}, SOLUTION, HIDDEN))
+
+
+def test_a_pdf_with_its_text_beside_it_is_no_leak():
+    files = {"handouts/hw3.zh.pdf": b"%PDF \xff", "handouts/hw3.zh.md": b"text"}
+    assert list(leaks(files, SOLUTION, HIDDEN)) == []
 
 
 def test_only_lines_between_the_markers_that_stand_nowhere_else_and_are_not_short_tell_something():
@@ -46,6 +69,11 @@ def test_what_belongs_into_a_release_is_no_leak(contents):
         ("assignment/nn.py", b"def double(x):\n    total = given_to_everyone(x)\n"),
         ("tests/fixtures/hints.json", b'{"mha.pad_ignored": "Your padding is seen."}'),
         ("tests/fixtures/linear.npz", b"\xff\x00 scores = x * 2 + offset_of(x)"),
+        (LAB, book(code("import torch\n%matplotlib inline\nprint(torch.ones(2))"))),
+        (LAB, book(code("x", {"output_type": "display_data", "data": {"image/png": "c2NvcmVz"}, "metadata": {}}))),
+        ("handouts/labs/01_attention.en.html", b"<p>torch.softmax does the same</p>"),
+        ("handouts/labs/course.py", b"from solution import nn\n"),
+        ("hw3.ipynb", book(code("raise NotImplementedError"))),
     ],
 )
 def test_harmless_files_pass(path, content):
@@ -75,6 +103,34 @@ def test_harmless_files_pass(path, content):
         ("tests/fixtures/secret.npy", b"", "secret.npy"),
         ("assignment/secret/answers.py", b"", "answers.py"),
         ("assignment/framework/../../grader/case.py", b"", "grader/case.py"),
+        (LAB, book(code("if True:\n    scores = x * 2 + offset_of(x)\n")), "solution/nn.py:5"),
+        (LAB, book(text(["Write `scores = x * 2 ", "+ offset_of(x)`."])), "solution/nn.py:5"),
+        (LAB, book(code("f()", {"output_type": "stream", "text": ["scores = x * 2", " + offset_of(x)"]})), "nn.py:5"),
+        (LAB, book(code("f()", {"output_type": "error", "traceback": [COLOURED]})), "solution/nn.py:5"),
+        (
+            LAB,
+            book(code("f()", {"output_type": "x", "data": {"text/html": ["scores = x * 2 + offset_of(x)"]}})),
+            "nn.py:5",
+        ),
+        (LAB, book(code("from grader.twins import run")), "grader"),
+        (LAB, book(code("import pandas")), "pandas"),
+        (LAB, book(code("from solution import nn")), "solution"),
+        (LAB, b"{}", "could not be looked through"),
+        (LAB, b"no notebook", "could not be looked through"),
+        ("hw3.ipynb", book(code("import torch")), "torch"),
+        ("handouts/labs/torch_twins.py", b"import torch\n", "torch"),
+        ("handouts/labs/lookup.py", b"from solution import nn\n", "solution"),
+        (PAGE, b"<pre><b>scores</b> <i>=</i> x * 2 + offset_of(x)</pre>", "solution/nn.py:5"),
+        (PAGE, b"<p>scores &#61; x &#42; 2 + offset_of&#40;x)</p>", "solution/nn.py:5"),
+        (PAGE, b"<!-- scores = x * 2 + offset_of(x) --><p title='p2.linear.init'>", "solution/nn.py:5"),
+        (PAGE, b"<img alt='scores = x * 2 + offset_of(x)'>", "solution/nn.py:5"),
+        (PAGE, b"<script>p2.linear.init</script>", "p2.linear.init"),
+        ("handouts/hw3.en.md", b"A hidden check, p2.linear.init, looks at it.", "p2.linear.init"),
+        ("handouts/hw3.en.pdf", b"%PDF", "has no .md beside it"),
+        ("handouts/exercises/answers.en.md", b"", "answers.en.md"),
+        ("handouts/answers.en.md", b"", "answers.en.md"),
+        ("handouts/labs/built/01_attention.en.ipynb", b"{}", "built"),
+        (".github/workflows/grade.yml", b"", "grade.yml"),
     ],
 )
 def test_a_leak_is_found_and_its_file_named(path, content, word):

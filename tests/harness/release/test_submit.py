@@ -232,10 +232,14 @@ def test_a_notebook_that_is_none_matters_only_where_it_is_wanted(work, capsys, t
 @pytest.mark.parametrize(
     ("text", "is_packed"),
     [
-        ("schema: hw3-exercises/1\nanswers:\n  '1':\n    std:\n    after: null\nquiz:\n  q1: # true or false\n", False),
-        ("schema: hw3-exercises/1\nanswers:\n  '1':\n    std: 16\n", True),
+        (
+            "# a remark\n\nanswers:\n  ex.01:\n    std:      # number\n  ex.04: |\n\nquiz:\n  q1:   # true or false\n",
+            False,
+        ),
+        ("answers:\n  ex.01:\n    std: 16   # number\n", True),
+        ("answers:\n  ex.04: |\n    Because of the mask.\n", True),
         ("quiz:\n  q1: false\n", True),
-        ("quiz:\n  q1: ~\n  q2: ''\n  q3: []\n", False),
+        ("", False),
     ],
 )
 def test_answers_to_the_exercises_go_along_where_one_is_filled_in(work, text, is_packed):

@@ -17,7 +17,7 @@ GIVEN = frozenset({"__init__.py", "reversal.py", "submit.py", "handing_in", "fra
 SOURCE_BYTES, NOTEBOOK_BYTES = 256 * 1024, 4 * 1024 * 1024
 """No larger file is graded."""
 _TAG = re.compile(r"file:\s*(?:assignment/)?(\w+\.py)\s*")
-_FIRST_LINE = re.compile(r"\s*#\s*file:\s*(?:assignment/)?(\w+\.py)[ \t]*(?:\n|$)")
+_FIRST_LINE = re.compile(r"\s*(?:#\s*file:|%%writefile\s+(?:-a\s)?|%%file\s)\s*(?:assignment/)?(\w+\.py)[ \t]*(?:\n|$)")
 _COMMAND = re.compile(r"^([ \t]*)(?:%{1,2}[A-Za-z]|!(?!=)).*$", re.MULTILINE)
 """A line that is meant for Jupyter."""
 _EMPTY_LINE = re.compile(r"\s*([\w.]+:\s*\|?\s*)?(#.*)?")

@@ -209,6 +209,16 @@ def test_a_notebook_with_work_in_it_is_handed_in_when_the_files_are_stubs(capsys
     assert b"def logsumexp" in graded.files["nn.py"]
 
 
+@pytest.mark.parametrize("first", ["%%writefile assignment/nn.py", "%%writefile -a nn.py", "# file: nn.py"])
+def test_a_cell_may_name_its_file_in_its_first_line(work, capsys, first):
+    for path in work.iterdir():
+        path.unlink()
+    cell = f"{first}\ndef logsumexp(input, dim):\n    return input\ndef softmax_loss(logits, target:\n"
+    Path("hw3.ipynb").write_text(notebook((cell,)))
+    assert submit.main(["--notebook"]) == 0
+    assert "  hw3.ipynb, cell 1, line 4: '(' was never closed: nothing in nn.py can be" in capsys.readouterr().out
+
+
 def test_where_files_and_notebook_hold_work_the_files_are_taken_and_the_other_is_named(work, capsys):
     fill(work, "nn.py")
     Path("hw3.ipynb").write_text(notebook(((ROOT / "solution" / "nn.py").read_text(), "file:nn.py")))

@@ -16,8 +16,9 @@ OPEN_LABS = ("02_positions", "04_residuals_and_norms", "05_recipe", "06_costs")
 CLOSED_LABS = ("01_attention", "03_modules_beside_torch", "07_reversal_sentences")
 """Labs whose code holds what Problems 1 to 3 ask for: as executed pages without it."""
 LABS, BUILT = "handouts/labs", "handouts/labs/built"
-WITHHELD = frozenset({"torch"})
-"""A lab's module that imports one of these stays here: it holds what Problem 3 asks for, in PyTorch's words."""
+WITHHELD = frozenset({"output_limit"})
+"""Small modules of labs that do what Problem 4 asks for. Those that import torch stay here as well: they do what Problem 3
+asks for, in PyTorch's words. A cell that imports one of them cannot be run by a student; its output is there."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +84,11 @@ def lab_modules(folder: Path) -> set[Path]:
     found: set[Path] = set()
     waiting = [folder / f"{lab}.py" for lab in OPEN_LABS]
     while waiting:
-        for name in imported(waiting.pop()):
-            path = folder / f"{name.rpartition('.')[2]}.py"
-            if path.is_file() and path not in found and WITHHELD.isdisjoint(imported(path)):
-                found.add(path)
-                waiting.append(path)
+        names = {name.rpartition(".")[2] for name in imported(waiting.pop())} - WITHHELD
+        new = {path for path in (folder / f"{name}.py" for name in names) if path.is_file()} - found
+        new = {path for path in new if "torch" not in imported(path)}
+        found |= new
+        waiting += new
     return found
 
 

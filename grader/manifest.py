@@ -17,7 +17,7 @@ CLOSED_LABS = ("01_attention", "03_modules_beside_torch", "07_reversal_sentences
 """Labs whose code holds what Problems 1 to 3 ask for: as executed pages without it."""
 LABS, BUILT = "handouts/labs", "handouts/labs/built"
 WITHHELD = frozenset({"output_limit"})
-"""Modules of labs that do what Problem 4 asks for. Those that import torch stay here as well: they do what Problem 3 asks
+"""Modules of labs that do what Problem 4 asks for. Those that import torch stay here, too: they do what Problem 3 asks
 for, in PyTorch's words. A cell that imports one of them cannot be run by a student; its output is there."""
 
 

@@ -128,7 +128,7 @@ measured = {
 rows = [
     [depth, *(f"{measured[kind][number][0]:.1e}" for kind in plain_stack.KINDS)] for number, depth in enumerate(DEPTHS)
 ]
-print(figures.table(["layers", *(f"{kind}: gradient x" for kind in plain_stack.KINDS)], rows))
+print("length of the gradient, input / output\n" + figures.table(["layers", *plain_stack.KINDS], rows))
 
 deepest = {kind: measured[kind][-1] for kind in plain_stack.KINDS}
 assert 0.3 < deepest[plain_stack.PLAIN][0] / 6**-32 < 3, "64 plain layers must leave 6^-32 of the gradient"
@@ -251,7 +251,7 @@ assert 1e-6 < np.abs(moved).max() < 1e-4, "eps = 1e-5 must make a change of abou
 
 # %%
 from handouts.labs import city_training, layer_gradients
-from handouts.labs.city_language import city_language
+from handouts.labs.city_language import city_language, millinats_above_floor
 
 language = city_language()
 text = language.draw(generator, 8, city_training.LENGTH)  # (B, S + 1)
@@ -268,7 +268,7 @@ def mean_gradients(kind: str, n_layer: int) -> np.ndarray:
 by_depth = {kind: {n_layer: mean_gradients(kind, n_layer) for n_layer in LAYERS} for kind in PLACES}
 last = {kind: [by_depth[kind][n_layer][-1] for n_layer in LAYERS] for kind in PLACES}
 rows = [[n_layer, *(f"{last[kind][number]:.2f}" for kind in PLACES)] for number, n_layer in enumerate(LAYERS)]
-print(figures.table(["layers", *(f"{kind}: gradient of the last" for kind in PLACES)], rows))
+print("gradient of the last layer\n" + figures.table(["layers", *PLACES], rows))
 assert last[city_training.POST][-1] > last[city_training.POST][0], "Post-LN: must not shrink with depth"
 assert last[city_training.PRE][-1] < 0.8 * last[city_training.PRE][0], "Pre-LN: must shrink with depth"
 
@@ -319,8 +319,8 @@ for beginning in (
     "leeds is old",
 ):
     ids = [language.ids[word] for word in beginning.split()]
-    next_up = {language.words[number]: f"{p:.2f}" for number, p in enumerate(language.next_word(ids)) if p}
-    print(f"{beginning} ... {next_up}")
+    next_up = [f"{language.words[number]} {p:.2f}" for number, p in enumerate(language.next_word(ids)) if p]
+    print(f"{beginning} ... {', '.join(next_up)}")
 
 often, chances = language.beginnings()
 print(f"\n{len(language.sentences)} sentences; floor {language.floor():.4f} nats a word")
@@ -378,7 +378,7 @@ results = {key: trained(*key) for key in RUNS}
 
 # %% tags=["volatile"]
 frequencies = often @ chances  # (N,) @ (N, V) -> (V,)
-by_frequency = city_training.millinats_above_floor(results[RUNS[0]][0].chances, np.log(frequencies))
+by_frequency = millinats_above_floor(results[RUNS[0]][0].chances, np.log(frequencies))
 rows = [[*key[:2], "yes" if key[2] else "no", f"{results[key][1][-1]:.0f}"] for key in RUNS]
 print(figures.table(["layer", "peak rate", "warm-up", "millinats above the floor"], rows))
 print(f"\nword frequencies only: {by_frequency:.0f}")
@@ -428,14 +428,15 @@ figures.show(fig)
 # %% [markdown] lang="en"
 # ## 6. Why Pre-LN needs one more norm
 #
-# With Post-LN every block ends with a norm, so its output always has size 1. In a Pre-LN model nothing ever normalises
-# the stream itself: every block adds to it. Here is its root mean square in the models that have just been trained at
-# the small rate.
+# With Post-LN every block ends with a norm, so its output has size 1, but for the norm's own weights. In a Pre-LN model
+# nothing normalises the stream itself: every block adds to it. Here is its root mean square in the models that have
+# just been trained at the small rate.
 
 # %% [markdown] lang="zh"
 # ## 6. 为什么 Pre-LN 最后要多一个 LayerNorm
 #
-# Post-LN 的每一块都以 LayerNorm 结尾，输出的大小总是 1。Pre-LN 里没有任何东西把残差流本身归一化，每一块都往里加。
+# Post-LN 的每一块都以 LayerNorm 结尾，输出的大小是 1（除非 LayerNorm 自己的参数把它改了）。
+# Pre-LN 里没有任何东西把残差流本身归一化，每一块都往里加。
 # 下面是刚才用小学习率训练好的两个模型里，残差流的均方根。
 
 # %% tags=["volatile"]
@@ -447,7 +448,7 @@ print(figures.table(["after layer", *map(str, range(1, 7))], rows))
 
 run, curve = results[city_training.PRE, SMALL, False]
 bare = residual_stream.logits_without_last_norm(run.model, run.test, 6)
-left_out = city_training.millinats_above_floor(run.chances, city_training.log_softmax(bare))
+left_out = millinats_above_floor(run.chances, city_training.log_softmax(bare))
 print(f"\nPre-LN, millinats above the floor: {curve[-1]:.0f}; with the last norm left out: {left_out:.0f}")
 assert left_out > 2 * curve[-1], "without its last norm the model must be much worse"
 assert sizes[city_training.PRE][-1] > sizes[city_training.PRE][0], "the Pre-LN stream must grow"

@@ -40,9 +40,7 @@ def language_model(kind: str, language: CityLanguage, n_embd: int, n_layer: int,
 
 def log_softmax(logits: Array) -> Array:
     """Compute log(softmax(z)) along the last axis (..., V), in float64."""
-    z = logits.astype(np.float64)
-    z -= z.max(axis=-1, keepdims=True)  # (..., 1)
-    logs: Array = z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+    logs: Array = nn.logsoftmax(tensor(logits), dim=-1).to_numpy()
     return logs
 
 

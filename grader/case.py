@@ -30,6 +30,10 @@ PARAMETERS_OWN = None
 """`Case.parameters` when the student's own initial values are to be used and reported."""
 
 
+GREEDILY = "greedily"
+"""`Call.method` of a translation by the worker, with the model and without its `generate`."""
+
+
 class Mode(enum.Enum):
     """What is called on a module before a call: `module.train()` or `module.eval()`."""
 
@@ -76,7 +80,7 @@ class Call:
         inputs: name -> argument, in positional order; names are the grader's own.
         mode: train or eval, set before the call (ignored for functions).
         cotangent: dL/d(out), same shape as the output; None: no backward pass.
-        method: the method to call; "" calls the object itself.
+        method: the method to call; "" calls the object itself; `GREEDILY` is the worker's own.
         keywords: arguments passed by name.
         state: it returns arrays by name, not one tensor.
     """

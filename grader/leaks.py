@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from grader.readable import readable, runnable
@@ -34,6 +35,8 @@ UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, SyntaxError)
 """What a file raises that is not what its name says."""
 TELLING = 20
 """A line of the solution that is shorter says nothing: `return x`, `else:`."""
+NEAR, ENOUGH = 0.75, 7
+"""What is given and uses this share of the names that an answer of so many names or more uses answers it, too."""
 
 
 def leaks(files: Mapping[str, bytes], solution: Mapping[str, str], hidden: frozenset[str]) -> Iterator[str]:
@@ -45,6 +48,7 @@ def leaks(files: Mapping[str, bytes], solution: Mapping[str, str], hidden: froze
         hidden: ids of the hidden checks.
     """
     lines = telling_lines(solution, given="\n".join(text(files, "assignment/framework/")))
+    answers = names_of_answers(solution)
     helpers = {PurePosixPath(path).stem for path in files if path.startswith("tests/")}
     for path, content in sorted(files.items()):
         if not ALLOWED.fullmatch(path):
@@ -57,6 +61,7 @@ def leaks(files: Mapping[str, bytes], solution: Mapping[str, str], hidden: froze
                 yield from leaks_of_text(path, readable(path, content), lines, hidden)
                 for source in runnable(path, content):
                     yield from strange_imports(path, source, helpers)
+                    yield from near_answers(path, source, answers)
             except UNREADABLE as error:
                 yield f"{path} could not be looked through ({type(error).__name__}: {error})"
 
@@ -73,6 +78,16 @@ def leaks_of_text(path: str, content: str, lines: Mapping[str, str], hidden: fro
     for check in sorted(hidden):
         if check in content:
             yield f"{path} names the hidden check {check}"
+
+
+def near_answers(path: str, source: str, answers: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    """Find what does a stub's work in other lines: it uses nearly all the names that the stub's answer uses."""
+    if path.startswith("tests/"):  # they use what they test
+        return
+    used = names_in([ast.parse(source)])
+    for answer, names in answers.items():
+        if len(names) >= ENOUGH and len(names & used) >= NEAR * len(names):
+            yield f"{path} uses {', '.join(sorted(names & used))}, as the answer to {answer} does: it may be one"
 
 
 def strange_imports(path: str, source: str, helpers: set[str]) -> Iterator[str]:
@@ -106,6 +121,34 @@ def telling_lines(solution: Mapping[str, str], given: str) -> dict[str, str]:
                 outside.append(line)
     public = squeezed("\n".join(outside))
     return {line: place for line, place in inside.items() if len(line) >= TELLING and line not in public}
+
+
+def names_of_answers(solution: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """Collect for each pair of markers the names that stand between them: "Problem 4: generate" -> names."""
+    found: dict[str, frozenset[str]] = {}
+    for source in solution.values():
+        statements = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
+        opened, title = 0, ""
+        for number, line in enumerate(source.splitlines(), start=1):
+            if begin := BEGIN.match(line):
+                opened, title = number, begin["part"]
+            elif END.match(line):
+                found[title] = names_in(node for node in statements if opened < node.lineno < number)
+    return found
+
+
+def names_in(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Collect what code names: attributes, functions that it calls, keys. The language's own functions tell nothing."""
+    names: set[str] = set()
+    for node in (inner for outer in nodes for inner in ast.walk(outer)):
+        match node:
+            case ast.Attribute(attr=name) | ast.Call(func=ast.Name(id=name)):
+                names.add(name)
+            case ast.Subscript(slice=ast.Constant(value=str(name))):
+                names.add(name)
+            case _:
+                pass
+    return frozenset(names - set(dir(builtins)))
 
 
 def squeezed(content: str) -> str:

@@ -18,14 +18,14 @@ class Epoch:
         number: counted from 1.
         train_loss: mean over the epoch's batches.
         valid_loss: mean over the validation part's target tokens, after the epoch.
-        score: of the first validation sentences, 0 to 100, after the epoch.
+        score: of the first validation sentences, 0 to 100, after the epoch; None: they were not translated.
         seconds: training until then, over all runs.
     """
 
     number: int
     train_loss: float
     valid_loss: float
-    score: float
+    score: float | None
     seconds: float
 
 
@@ -45,9 +45,11 @@ def draw(epochs: Sequence[Epoch], metric: str, path: Path) -> bool:
     losses.plot(numbers, [epoch.train_loss for epoch in epochs], "o-", color="tab:blue", label="training loss")
     losses.plot(numbers, [epoch.valid_loss for epoch in epochs], "s-", color="tab:orange", label="validation loss")
     losses.set(xlabel="epoch", ylabel="loss (nats a token)", xticks=numbers)
-    scores = losses.twinx()
-    scores.plot(numbers, [epoch.score for epoch in epochs], "^--", color="tab:green", label=metric)
-    scores.set(ylabel=metric, ylim=(0, None))
+    scored = {epoch.number: epoch.score for epoch in epochs if epoch.score is not None}
+    if scored:
+        scores = losses.twinx()
+        scores.plot(list(scored), list(scored.values()), "^--", color="tab:green", label=metric)
+        scores.set(ylabel=metric, ylim=(0, None))
     figure.legend(loc="outside upper center", ncols=3)
     packed = io.BytesIO()
     figure.savefig(packed, format=path.suffix.removeprefix("."))

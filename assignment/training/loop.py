@@ -76,7 +76,7 @@ class Trainer:
         return epoch_order(self.lengths, self.recipe.batch, self.recipe.samples, self.recipe.seed, self.place.epoch)
 
     def loss_of(self, batch: Mapping[str, Tensor]) -> Tensor:
-        """Compute the loss to go down on: your `loss_fn`; with label smoothing, what stands in for it."""
+        """Compute the loss to go down on: your `loss_fn`; with label smoothing, more of it."""
         if not self.recipe.label_smoothing:
             return loss_fn(batch, self.model)
         return smoothed_loss(batch, self.model, self.recipe.label_smoothing, self.recipe.smoothing)
@@ -135,7 +135,7 @@ class Trainer:
     def run(
         self,
         display: Display,
-        score: Callable[[], tuple[str, float]],
+        score: Callable[[], tuple[str, float | None]],
         *,
         every_steps: int = 0,
         every_seconds: float = 300.0,
@@ -145,7 +145,7 @@ class Trainer:
 
         Args:
             display: shows the steps.
-            score: called after each epoch, says what it measures and what it is on validation sentences.
+            score: called after each epoch, says what it measures and how much that is on validation sentences, or None.
             every_steps: steps between checkpoints within an epoch; 0: no such.
             every_seconds: seconds between them; 0: no such.
             limit_seconds: training ends early after these.
@@ -177,14 +177,16 @@ class Trainer:
                 return self.place.epoch == self.recipe.epochs
         return True
 
-    def end_epoch(self, display: Display, score: Callable[[], tuple[str, float]], steps: int) -> None:
-        """Measure on the validation part, note it, and write a checkpoint."""
+    def end_epoch(self, display: Display, score: Callable[[], tuple[str, float | None]], steps: int) -> None:
+        """Measure on the validation part, note it, and write a checkpoint: before, too, for what measures may raise."""
+        self.save()
         place = self.place
         metric, value = score()
         epoch = Epoch(place.epoch + 1, place.loss_sum / steps, self.valid_loss(), value, place.seconds)
+        measured = "generate is not written yet" if value is None else f"{metric} {value:.1f}"
         display.line(
             f"epoch {epoch.number}/{self.recipe.epochs}: loss {epoch.train_loss:.3f}, validation loss "
-            f"{epoch.valid_loss:.3f}, {metric} {epoch.score:.1f}, {epoch.seconds:.0f} s of training"
+            f"{epoch.valid_loss:.3f}, {measured}, {epoch.seconds:.0f} s of training"
         )
         place.curve.append(epoch)
         place.epoch, place.step, place.loss_sum = place.epoch + 1, 0, 0.0

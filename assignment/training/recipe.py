@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from assignment.framework import warmup_learning_rate
 
 from .errors import TrainingError
-from .smoothing import CONVENTIONS
 
 SCHEDULES = ("constant", "linear", "paper")
+CONVENTIONS = ("all", "others")
+"""Of label smoothing."""
 
 
 @dataclass(frozen=True)

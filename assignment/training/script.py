@@ -25,12 +25,10 @@ from . import batches, bleu, checkpoint, grammar, text
 from .bpe import BytePairs
 from .checkpoint import Identity
 from .errors import TrainingError
-from .greedy import translate
 from .loop import Trainer
 from .pairs import GRAMMAR, Corpus
-from .recipe import RECIPES, SCHEDULES, Recipe, flag
-from .report import quick_score, report
-from .smoothing import CONVENTIONS
+from .recipe import CONVENTIONS, RECIPES, SCHEDULES, Recipe, flag
+from .report import quick_score, report, translated
 from .terminal import Display, duration
 from .words import Words
 
@@ -122,9 +120,9 @@ def run(options: argparse.Namespace) -> None:
     display = Display(trainer.steps)
     announce(display, trainer, options)
 
-    def score() -> tuple[str, float]:
+    def score() -> tuple[str, float | None]:
         part = corpus.valid[:SCORED_AFTER_EPOCH]
-        found = translate(model, part, tokenizer, recipe.model_max_length, backend)
+        found = translated(model, part, tokenizer, recipe.model_max_length, backend)
         return quick_score(corpus, found, [pair["en"] for pair in part])
 
     finished = trainer.run(
@@ -223,7 +221,9 @@ def announce(display: Display, trainer: Trainer, options: argparse.Namespace) ->
         f"{len(trainer.train):,} training pairs, {size:,} parameters, {trainer.steps:,} steps in float32 on {where}"
     )
     if trainer.recipe.label_smoothing:
-        display.line("with label smoothing, training goes down on training/smoothing.py's loss, not on your loss_fn")
+        display.line(
+            "with label smoothing, training goes down on your loss_fn and what training/smoothing.py adds to it"
+        )
     if trainer.resume():
         display.line(f"on from step {trainer.place.taken} of {trainer.steps} in {trainer.folder}")
     if trainer.place.taken < trainer.steps and trainer.backend.on_cpu:

@@ -7,26 +7,29 @@ Two conventions share the name, and differ in where the mass eps goes:
 - "others": evenly over the C - 1 wrong classes: 1 - eps at the right one, eps/(C - 1) elsewhere.
 
 With eps = 0 both are the plain cross-entropy. "others" with eps is "all" with eps C/(C - 1).
+
+The cross-entropy of logits z and a target distribution t is lse(z) - sum(t z), for the entries of t sum to 1. So
+smoothing over all classes adds eps (z_y - mean(z)) to the loss of an example with the right class y: no more than the
+logits is needed, and the loss itself stays your `loss_fn`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assignment.framework import Module, Tensor
-from assignment.nn import logsoftmax, one_hot
+from assignment.framework import Module, Tensor, tensor_from_numpy
+from assignment.nn import one_hot
+from assignment.translation import loss_fn
 
-CONVENTIONS = ("all", "others")
+from .recipe import CONVENTIONS
 
 
-def smoothed_losses(logits: Tensor, target: Tensor, eps: float, convention: str = "all") -> Tensor:
-    """Compute each example's cross-entropy of softmax(logits) and its smoothed target.
-
-    Shapes: logits (N, C) and target (N,), class ids 0 ... C - 1 -> losses (N,).
+def smoothed_loss(batch: Mapping[str, Tensor], model: Module, eps: float, convention: str = "all") -> Tensor:
+    """Compute a batch's mean loss with smoothed targets: your `loss_fn`, and what the smoothing adds to it.
 
     Args:
-        logits: C of them, two or more, for each example.
-        target: the right classes.
+        batch: as for `loss_fn`.
+        model: ids (B, S) -> logits (B, S, V), two classes V or more.
         eps: mass that is moved, 0 <= eps < 1.
         convention: where it goes, "all" or "others".
 
@@ -35,21 +38,20 @@ def smoothed_losses(logits: Tensor, target: Tensor, eps: float, convention: str 
     """
     if convention not in CONVENTIONS or not 0 <= eps < 1:
         raise ValueError(f"label smoothing {eps} over {convention!r}; expected 0 <= eps < 1 over all or others")
-    count, classes = logits.shape
-    log_p = logsoftmax(logits, 1)  # (N, C)
-    right = (log_p * one_hot(target, classes)).sum(1)  # (N, 1)
-    share = eps / classes if convention == "all" else eps / (classes - 1)
-    rest = log_p.sum(1) if convention == "all" else log_p.sum(1) - right  # (N, 1)
-    return (right * (eps - 1) - rest * share).view(count)  # (N, 1) -> (N,)
+    heard: list[Tensor] = []
+    remove = model.register_forward_hook(lambda _module, _inputs, logits: heard.append(logits))
+    loss = loss_fn(batch, model)
+    remove()
+    return loss + addition(heard[-1], batch["labels"], batch["label_token_weights"], eps, convention)
 
 
-def smoothed_loss(batch: Mapping[str, Tensor], model: Module, eps: float, convention: str = "all") -> Tensor:
-    """Compute the mean smoothed loss of a batch's target tokens; what `loss_fn` is without smoothing.
+def addition(logits: Tensor, target: Tensor, weights: Tensor, eps: float, convention: str) -> Tensor:
+    """Compute what smoothing adds to a mean of cross-entropies: the weighted mean of eps (z_y - mean(z)).
 
-    This stands in for your `loss_fn` as a whole while training with label smoothing; validation stays with yours.
+    Shapes: logits (..., V), target and weights (...) -> (1,).
     """
-    scores = model(batch["input_ids"])  # (B, S, V)
-    shares = batch["label_token_weights"] * (1 / batch["label_token_weights"].sum().item())  # (B, S), sum 1
-    flat = scores.view(-1, scores.shape[2])  # (B, S, V) -> (B S, V)
-    each = smoothed_losses(flat, batch["labels"].contiguous().view(-1), eps, convention)  # (B S,)
-    return (each * shares.contiguous().view(-1)).sum()  # (B S,) -> (1,)
+    last, classes = len(logits.shape) - 1, logits.shape[-1]
+    moved = eps if convention == "all" else eps * classes / (classes - 1)
+    share = weights.to_numpy() * (moved / weights.to_numpy().sum())  # (...)
+    lead = (logits * one_hot(target, classes)).sum(last) - logits.mean(last)  # (..., 1)
+    return (lead * tensor_from_numpy(share[..., None], backend=logits.backend)).sum()  # (..., 1) -> (1,)

@@ -9,7 +9,7 @@ from assignment.framework import Adam, Module, Tensor, TensorBackend, default_ba
 from assignment.transformer import DecoderLM
 from assignment.translation import Tokenizer, generate, loss_fn
 
-from . import greedy, moments
+from . import moments
 from .steps import Rate, train
 
 
@@ -113,9 +113,3 @@ class Translator(Module):
             desc: what to write beside the progress.
         """
         return generate(self.model, examples, "de", "en", tokenizer, model_max_length, self.backend, desc)
-
-    def translate_in_batches(
-        self, examples: Sequence[Mapping[str, str]], tokenizer: Tokenizer, model_max_length: int
-    ) -> list[str]:
-        """Translate without your `generate`, and faster: what the model itself has learned."""
-        return greedy.translate(self.model, examples, tokenizer, model_max_length, self.backend)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from grader.case import Answer, Call, Case, Input, Json, Role, Status
+from grader.case import GREEDILY, Answer, Call, Case, Input, Json, Role, Status
 from grader.checks.draw import Draw
 from grader.checks.registry import check
 from grader.checks.trial import NOTHING, OUTPUTS, Broken, Property, Trial
@@ -144,9 +144,9 @@ def grammar_translations(draw: Draw) -> Iterator[Trial]:
         "tokenizer": Input(list(names), Role.TOKENIZER),
         "model_max_length": Input(grammar.LENGTH, Role.PLAIN),
     }
-    by_generate, by_hand = Call(inputs, method="translate"), Call(inputs, method="translate_in_batches")
+    by_generate, without = Call(inputs, method="translate"), Call(inputs, method=GREEDILY)
     learning = _listen(lesson, _falling(GRAMMAR_RATE, GRAMMAR_STEPS))
-    case = _case(draw, TRANSLATOR, _speaker(), learning, by_generate, by_hand)
+    case = _case(draw, TRANSLATOR, _speaker(), learning, by_generate, without)
     yield Trial(case, NOTHING, (_translated(_targets(lesson)),))
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from grader.case import Answer, Array, Call, Case, Fault, Input, Json, Limits, Role
+from grader.case import GREEDILY, Answer, Array, Call, Case, Fault, Input, Json, Limits, Role
 from grader.checks.trial import NOTHING, Trial
 from grader.errors import GraderError
 from grader.exhausted import named
@@ -86,7 +86,7 @@ class Asker:
         parts = self._lesson.validation()
         calls = [Call({"batch": Input(batch, Role.CONSTANT)}, method="measure") for batch, _ in parts]
         prompts, _ = self._lesson.material.watched
-        answer = self._answer(self._case(state, taken, *calls, self._asked(prompts, "translate_in_batches")))
+        answer = self._answer(self._case(state, taken, *calls, self._asked(prompts, GREEDILY)))
         weighed = [_loss(answer, number) * targets for number, (_, targets) in enumerate(parts)]
         return sum(weighed) / sum(targets for _, targets in parts), self._rows(answer, len(parts), len(prompts))
 
@@ -97,7 +97,7 @@ class Asker:
             FailedError: the submission gave no usable answer.
         """
         prompts = self._lesson.material.prompts
-        calls = (self._asked(prompts, method) for method in ("translate", "translate_in_batches"))
+        calls = (self._asked(prompts, method) for method in ("translate", GREEDILY))
         answer = self._answer(self._case(state, taken, *calls))
         return self._rows(answer, 0, len(prompts)), self._rows(answer, 1, len(prompts))
 

@@ -13,6 +13,7 @@ from . import dropout
 from .case import Answer, Argument, Array, Call, Case, Framework
 from .construct import parameters_of
 from .frames import sendable
+from .greedy import METHOD, Greedy
 from .table_model import table_model
 from .troubles import BadValueError, MissingError
 from .vocabulary import PADDING, WordTokenizer
@@ -72,6 +73,8 @@ class Caller:
                 parameter.value.zero_grad_()
 
     def _function(self, call: Call) -> Callable[..., Any]:
+        if call.method == METHOD:
+            return Greedy(self._subject, self._framework, self._backend)
         found = getattr(self._subject, call.method, None) if call.method else self._subject
         if not callable(found):
             raise MissingError(f"{self._case.target} has no method {call.method}")

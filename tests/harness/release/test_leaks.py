@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.leaks import leaks, telling_lines
+from grader.leaks import leaks, names_of_answers, telling_lines
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -138,3 +138,53 @@ def test_a_leak_is_found_and_its_file_named(path, content, word):
     assert len(sentences) >= 1
     assert all(sentence.startswith(path) for sentence in sentences)
     assert any(word in sentence for sentence in sentences)
+
+
+GREEDY = b"""
+def grow(model, rows, tokenizer, most, backend):
+    mode, stop = model.training, tokenizer.vocab["<eos_en>"]
+    model.eval()
+    prompts = [tokenizer(row + "<eos_de>")["input_ids"] for row in rows]
+    done = []
+    for ids in prompts:
+        while len(ids) <= most:
+            best = model(tensor_from_numpy(np.array([ids]), backend=backend))[:, -1].to_numpy().argmax(axis=1)
+            if best[0] == stop:
+                break
+            ids = ids + best.tolist()
+        done.append(tokenizer.decode(ids))
+    if mode:
+        model.train()
+    return done
+"""
+"""Many sentences' translation, without one line of `generate`'s."""
+
+SMOOTHED = b"""
+def smoothed(batch, model, eps):
+    scores = model(batch["input_ids"])
+    shares = batch["label_token_weights"] * (1 / batch["label_token_weights"].sum().item())
+    flat = scores.view(-1, scores.shape[2])
+    each = smoothed_losses(flat, batch["labels"].view(-1), eps)
+    return (each * shares.view(-1)).sum()
+"""
+"""A loss that is `loss_fn`'s for eps = 0."""
+
+
+@pytest.mark.parametrize(("content", "answer"), [(GREEDY, "generate"), (SMOOTHED, "loss_fn")])
+def test_what_does_a_stubs_work_in_other_lines_is_found(content, answer):
+    solution = {path.name: path.read_text() for path in (ROOT / "solution").glob("*.py")}
+    (sentence,) = leaks({"assignment/training/given.py": content}, solution, HIDDEN)
+    assert sentence.startswith("assignment/training/given.py uses ")
+    assert f"as the answer to Problem 4: {answer} does" in sentence
+
+
+def test_the_names_of_an_answer_are_its_attributes_calls_and_keys_but_none_of_the_languages_own():
+    source = """\
+def f(x):
+    before(x)
+    # BEGIN SOLUTION: Problem 1: f
+    rows = list(find(x["key"]).size)
+    # END SOLUTION
+    after(x)
+"""
+    assert names_of_answers({"nn.py": source}) == {"Problem 1: f": {"find", "key", "size"}}

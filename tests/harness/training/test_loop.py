@@ -12,12 +12,12 @@ from assignment.framework import TensorBackend, default_backend, warmup_learning
 from assignment.training import batches, checkpoint, grammar, loop
 from assignment.training.checkpoint import Identity
 from assignment.training.errors import TrainingError
-from assignment.training.greedy import translate
 from assignment.training.recipe import Recipe
 from assignment.training.terminal import Display, duration
 from assignment.training.words import Words
 from grader.fingerprint import ROOT
 from solution.transformer import DecoderLM
+from solution.translation import generate
 
 pytestmark = pytest.mark.usefixtures("reference")
 
@@ -247,13 +247,13 @@ def test_a_run_on_a_device_that_refuses_numpy_arrays_is_trained_saved_and_resume
     monkeypatch.setattr(default_backend(), "on_cpu", False)
     whole = make_trainer("whole", label_smoothing=0.1, epochs=1)
     train(whole)
-    texts = translate(whole.model, PAIRS[30:], WORDS, 21, whole.backend)
+    texts = generate(whole.model, PAIRS[30:], "de", "en", WORDS, 21, whole.backend, "")
     early = make_trainer("stopped", label_smoothing=0.1, epochs=1)
     train(early, limit_seconds=0)
     later = make_trainer("stopped", label_smoothing=0.1, epochs=1)
     assert later.resume()
     train(later)
-    assert translate(later.model, PAIRS[30:], WORDS, 21, later.backend) == texts
+    assert generate(later.model, PAIRS[30:], "de", "en", WORDS, 21, later.backend, "") == texts
     for name, array in later.model.state().items():
         np.testing.assert_array_equal(array, whole.model.state()[name])
 

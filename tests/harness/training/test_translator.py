@@ -82,4 +82,3 @@ def test_what_it_has_learned_by_heart_it_says_and_reads_no_reference(lesson):
     asked = grammar.decoys(known)
     said = model.translate(asked, Words(lesson.words), grammar.LENGTH)
     assert said == [pair["en"] for pair in known]
-    assert said == model.translate_in_batches(asked, Words(lesson.words), grammar.LENGTH)

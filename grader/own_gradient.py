@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader import twins
+from grader import resemblance
 from grader.case import Answer, Array, Call, Case, Fault, Input, Limits, Role
 from grader.checks import Draw, shapes
 from grader.checks.trial import GRADIENTS
@@ -23,10 +23,6 @@ STEP = 1e-5
 AGREES = 1e-6
 """Of the sum of |gradient · direction|: the difference quotient is right to about STEP squared."""
 DIRECTIONS = 2
-RESEMBLES = 0.8
-"""Squared attention weights come to 0.91, LayerNorm by the variance to 0.84; a sum for logsumexp to 0.3."""
-AS_LONG = 2.5
-"""How many times as long as the right output, or as short, the submission's may be."""
 TELLING = 1e-3
 """Of the cotangent's largest entry: a smaller gradient may stand for no dependence at all."""
 
@@ -34,8 +30,8 @@ TELLING = 1e-3
 def follows_own_forward(exhibits: Sequence[Exhibit], draw: Draw, student: Student, limits: Limits) -> bool:
     """Whether every gradient of a check is that of the student's own forward pass.
 
-    Only for checks that compare nothing but gradients, and only of what tells and resembles what was asked for: the
-    framework finds the right gradient of anything.
+    Only for checks that compare nothing but gradients, and only of what tells and resembles what was asked for (see
+    `resemblance`): the framework finds the right gradient of anything.
 
     Args:
         exhibits: the check's trials and answers.
@@ -43,27 +39,18 @@ def follows_own_forward(exhibits: Sequence[Exhibit], draw: Draw, student: Studen
         student: asked for the forward passes.
         limits: of that request.
     """
-    if any(exhibit.trial.compare != GRADIENTS for exhibit in exhibits):
+    decisive = resemblance.case_of(exhibits[0].trial.case.target)
+    if decisive is None or any(exhibit.trial.compare != GRADIENTS for exhibit in exhibits):
         return False
-    if any(exhibit.single for exhibit in exhibits) or not tells(exhibits) or not all(map(_resembles, exhibits)):
+    if any(exhibit.single for exhibit in exhibits) or not tells(exhibits):
         return False
     probes = [(e, _direction(e, draw)) for e in exhibits for _ in range(DIRECTIONS)]
     cases = [moved(e, v, sign) for e, v in probes for sign in (STEP, -STEP)]
-    answers = student.run(cases, limits)
-    if isinstance(answers, Fault):
+    answers = student.run([decisive, *cases], limits)
+    if isinstance(answers, Fault) or not resemblance.resembles(decisive, answers[0]):
         return False
-    pairs = zip(answers[::2], answers[1::2], strict=True)
+    pairs = zip(answers[1::2], answers[2::2], strict=True)
     return all(_agrees(e, v, *pair) for (e, v), pair in zip(probes, pairs, strict=True))
-
-
-def _resembles(exhibit: Exhibit) -> bool:
-    """Whether the first call's output is about as long as the right one, at a small angle to it."""
-    out, wanted = exhibit.answer.arrays.get("0.out"), twins.run(exhibit.trial.case, exhibit.answer, calls=(0,))["0.out"]
-    if out is None or out.shape != wanted.shape:
-        return False
-    length, right = float(np.linalg.norm(out)), float(np.linalg.norm(wanted))
-    is_as_long = right / AS_LONG <= length <= right * AS_LONG
-    return length > 0 and is_as_long and float((out * wanted).sum()) >= RESEMBLES * length * right
 
 
 def tells(exhibits: Sequence[Exhibit]) -> bool:

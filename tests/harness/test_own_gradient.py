@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -22,20 +24,27 @@ CASE = Case(
     {"weights": W, "bias": B},
 )
 GRADIENT = {
-    "0.grad.x": 2 * COTANGENT @ W.T,
-    "0.grad.param.weights": 2 * X.T @ COTANGENT,
+    "0.grad.x": 1.5 * COTANGENT @ W.T,
+    "0.grad.param.weights": 1.5 * X.T @ COTANGENT,
     "0.grad.param.bias": COTANGENT.sum(axis=0),
 }
-"""Of 2 x W + b, by hand."""
+"""Of 1.5 x W + b, by hand."""
+
+
+@pytest.fixture(autouse=True)
+def _decided_by_the_same_case(monkeypatch):
+    """No check asks for a Linear's gradients alone; this one does."""
+    decisive = replace(CASE, calls=(Call({"x": Input(X)}),), parameters={"weights": W, "bias": B / 4})
+    monkeypatch.setattr("grader.resemblance._CASES", {CASE.target: lambda _: decisive})
 
 
 def forward(case: Case, *, bias: bool = True) -> np.ndarray:
     x, parameters = case.calls[0].inputs["x"].value, case.parameters
-    return 2 * x @ parameters["weights"] + (parameters["bias"] if bias else 0.0)
+    return 1.5 * x @ parameters["weights"] + (parameters["bias"] if bias else 0.0)
 
 
 class Wrong:
-    """A submission whose forward pass is 2 x W + b, or 2 x W."""
+    """A submission whose forward pass is 1.5 x W + b, or 1.5 x W."""
 
     def __init__(self, *, bias: bool = True, kind: type = float) -> None:
         self.bias, self.kind = bias, kind
@@ -92,5 +101,10 @@ def test_outputs_that_are_no_floats_are_followed_by_nothing(kind):
 
 
 def test_what_does_not_resemble_what_was_asked_for_earns_nothing_for_its_right_gradient(monkeypatch):
-    monkeypatch.setattr("grader.own_gradient.AS_LONG", 1.5)  # twice as long is too long now
+    monkeypatch.setattr("grader.resemblance.AS_LONG", 1.2)  # half as long again is too long now
+    assert not follows(Wrong(), GRADIENT)
+
+
+def test_nor_does_what_is_not_asked_for_gradients_only(monkeypatch):
+    monkeypatch.setattr("grader.resemblance._CASES", {})
     assert not follows(Wrong(), GRADIENT)

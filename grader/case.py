@@ -223,3 +223,21 @@ class Limits:
         """The memory limit in words, in whole units where it has them."""
         whole = self.memory_mib % MIB_IN_GIB == 0
         return f"memory limit {self.memory_mib // MIB_IN_GIB} GiB" if whole else f"memory limit {self.memory_mib} MiB"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What all requests for one submission may take together, but for those that train it on a text."""
+
+    requests: int = 150
+    seconds: float = 600.0
+
+    @property
+    def requests_text(self) -> str:
+        """The number of requests in words."""
+        return f"limit of {self.requests} requests for all checks together, met before this one"
+
+    @property
+    def seconds_text(self) -> str:
+        """The time in words."""
+        return f"time limit {self.seconds:g} s for all checks together, met before this one"

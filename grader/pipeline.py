@@ -27,7 +27,7 @@ from grader.rebind import Repaired, Unnamed, explain_by_repair
 from grader.rubric import CheckLine, Rubric
 from grader.sandbox import Sandbox, Usage
 from grader.seed import public_seed
-from grader.student import Student
+from grader.student import Spending, Student
 from grader.submission import Submission
 from grader.translation import Course, Trainee
 from grader.unanswered import NO_ANSWER
@@ -107,10 +107,11 @@ def grade(submission: Submission, bench: Bench) -> Graded:
     timings: dict[str, float] = {}
     used: dict[str, Used] = {}
     files = {**bench.stubs, **submission.files}
-    repaired = Repaired(bench.sandbox, files, bench.reference)
+    spending = Spending(bench.rubric.budget)
+    repaired = Repaired(bench.sandbox, files, bench.reference, spending)
     with np.errstate(all="ignore"), bench.sandbox.open(files) as session, repaired:
-        student = Student(session)
-        trainee = bench.course.train(submission, student) if bench.course else None
+        student = Student(session, spending)
+        trainee = bench.course.train(submission, Student(session)) if bench.course else None
         for line in bench.rubric.checks:
             start, session.usage = time.perf_counter(), Usage()
             outcome = _not_assessed(line, record, wanted, trainee)

@@ -21,7 +21,7 @@ from grader.judge import broken_property, unanswered
 from grader.misconceptions import Misconception, parts_with
 from grader.rubric import Tolerance
 from grader.sandbox import Sandbox
-from grader.student import Student
+from grader.student import Spending, Student
 
 MOST_REPLACED = 1
 """Parts of a model that learns, which is all a student's: with every part replaced, nothing of theirs would learn."""
@@ -53,10 +53,13 @@ class Repaired:
         sandbox: where it runs.
         files: the submission's, with the stubs for missing ones.
         reference: the solution's files.
+        spending: of the submission's budget.
     """
 
-    def __init__(self, sandbox: Sandbox, files: Mapping[str, bytes], reference: Mapping[str, bytes]) -> None:
-        self._sandbox, self._files, self._reference = sandbox, files, reference
+    def __init__(
+        self, sandbox: Sandbox, files: Mapping[str, bytes], reference: Mapping[str, bytes], spending: Spending
+    ) -> None:
+        self._sandbox, self._files, self._reference, self._spending = sandbox, files, reference, spending
         self._students: dict[tuple[str, ...], Student] = {}
         self._open = contextlib.ExitStack()
 
@@ -69,7 +72,7 @@ class Repaired:
         key = tuple(sorted(parts))
         if key not in self._students:
             files = {**self._files, REBOUND: excerpt(self._reference, [TARGETS[part] for part in key])}
-            self._students[key] = Student(self._open.enter_context(self._sandbox.open(files)))
+            self._students[key] = Student(self._open.enter_context(self._sandbox.open(files)), self._spending)
         return self._students[key]
 
     def __enter__(self) -> Self:

@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 import msgspec
 import yaml
 
-from grader.case import Limits
+from grader.case import Budget, Limits
 from grader.errors import UsageError
 from grader.exercises import exercises
 from grader.recipe import TranslationLine
@@ -72,6 +72,13 @@ class LimitsLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reply_mib: int = Limits.reply_mib
 
 
+class BudgetLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What all requests for one submission may take together."""
+
+    requests: int = Budget.requests
+    seconds: float = Budget.seconds
+
+
 class RubricFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The file as it stands."""
 
@@ -79,6 +86,7 @@ class RubricFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_score: float
     limits: LimitsLine
     problems: list[Problem]
+    budget: BudgetLine = BudgetLine()
     translation: TranslationLine | None = None
     exercises: Problem | None = None
 
@@ -118,6 +126,7 @@ class Rubric:
         self.exercises = rubric.exercises
         self.max_score = Fraction(str(rubric.max_score))
         self.limits = Limits(**msgspec.structs.asdict(rubric.limits))
+        self.budget = Budget(**msgspec.structs.asdict(rubric.budget))
         self.translation = rubric.translation
         self.tolerances = _read(tolerances_text, TolerancesFile, "tolerances.yaml").classes
         self.sha256 = hashlib.sha256((rubric_text + "\0" + tolerances_text).encode()).hexdigest()
@@ -184,6 +193,7 @@ class Rubric:
                 )
             _require_sensible(line.id, self.limits_of(line))
             seen.add(line.id)
+        self._require_sensible_budget()
         self._validate_exercises()
         total = sum((line.exact_points for line in (*self.checks, *self.exercise_lines)), Fraction(0))
         if total != self.max_score:
@@ -199,6 +209,21 @@ class Rubric:
                     "with points of 0 or more, its visibility, and nothing else"
                 )
             seen.add(line.id)
+
+    def _require_sensible_budget(self) -> None:
+        """Raises: UsageError: a budget within which not every check can be asked once, or use its own time once."""
+        short = [line for line in self.checks if not line.long]
+        longest = max((self.limits_of(line).wall_s for line in short), default=0.0)
+        if self.budget.requests < len(short):
+            raise UsageError(
+                f"rubric.yaml: budget has {self.budget.requests} requests for {len(short)} checks; expected one for "
+                "each, or more"
+            )
+        if not longest <= self.budget.seconds <= LONGEST_S:  # a NaN, too
+            raise UsageError(
+                f"rubric.yaml: budget has {self.budget.seconds:g} seconds; expected {longest:g}, the longest wall_s of "
+                f"a check, to {LONGEST_S}"
+            )
 
 
 def load() -> Rubric:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from grader import pipeline, preflight
-from grader.case import Call, Case, Input, Limits, Status
+from grader.case import Budget, Call, Case, Input, Limits, Status
 from grader.diagnose import TARGETS
 from grader.fingerprint import ROOT
 from grader.rebind import REBOUND, Repaired, Unnamed, excerpt
 from grader.stubs import release_stubs
-from grader.student import Student
+from grader.student import Spending, Student
 from grader.submission import Submission
 
 REFERENCE = preflight.submission_of(ROOT / "solution", preflight.REFERENCE).files
@@ -55,7 +55,7 @@ RIGHT = {"modules_basic.py": b"class Linear:\n    kind = 'right'\n"}
 
 
 def answer(sandbox, rebind):
-    with Repaired(sandbox, SUBMISSION, RIGHT) as repaired:
+    with Repaired(sandbox, SUBMISSION, RIGHT, Spending(Budget())) as repaired:
         (found,) = repaired.student(["linear"]).run([Case("nn.f", (Call({}),), rebind=rebind)], Limits())
     assert found.calls[0].status is Status.OK, found
     return found.arrays["0.out"].tolist()
@@ -68,7 +68,7 @@ def test_the_name_is_bound_anew_in_every_module_that_holds_it_and_only_where_tha
 
 def test_what_does_not_load_with_the_others_module_gives_no_answer(bench):
     files = {"nn.py": b"def f(): return 1\n"}  # no modules_basic at all
-    with Repaired(bench.sandbox, files, RIGHT) as repaired:
+    with Repaired(bench.sandbox, files, RIGHT, Spending(Budget())) as repaired:
         (found,) = repaired.student(["linear"]).run(
             [Case("nn.f", (Call({}),), rebind=("modules_basic.Linear",))], Limits()
         )

@@ -15,6 +15,7 @@ from grader import pipeline
 from grader.fingerprint import ROOT
 from grader.graded import Graded
 from grader.pipeline import Bench
+from grader.sandbox.workroom import workroom
 from grader.selfcheck import surroundings
 from grader.selfcheck.attacks import Attack
 from grader.selfcheck.surroundings import Look
@@ -70,7 +71,7 @@ class Ground:
 def prepared(
     bench: Bench, reference: Submission, texts: Mapping[str, str], known: Sequence[Attack], keep: Path | None = None
 ) -> Iterator[Ground]:
-    """A place for attacks, gone afterwards.
+    """A place for attacks, gone afterwards, `kill -9` included.
 
     Args:
         bench: what they are graded with.
@@ -79,7 +80,7 @@ def prepared(
         known: all attacks.
         keep: a folder to use instead, which stays.
     """
-    with tempfile.TemporaryDirectory(prefix="hw3-ground-") as made:
+    with tempfile.TemporaryDirectory(prefix=surroundings.GROUND, dir=workroom()) as made:
         folder = keep or Path(made)
         secret = secrets.token_hex(16)
         bystander = dataclasses.replace(reference, id=BYSTANDER, members=(BYSTANDER,))

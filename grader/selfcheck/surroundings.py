@@ -14,6 +14,9 @@ from grader.sandbox.workroom import workroom
 MARK = "hw3-attack"
 """Stands in the name of everything that an attack makes, so that no other program is blamed for what is found."""
 
+GROUND = "ground-"
+"""How the folders are called in which attacks are carried out; they lie beside the staged submissions."""
+
 KEY = 0x68770000 | os.getpid() & 0xFFFF
 """Of every System V object that an attack of this process makes; it begins with "hw"."""
 
@@ -35,7 +38,8 @@ def near(*folders: Path) -> Look:
 
 def around() -> Look:
     """What cannot be told apart while sandboxes are open: descendants of this process, mounts, staged submissions."""
-    staged = [str(path) for path in workroom().iterdir()]  # first, as making the room starts a process
+    room = workroom()  # first, as making it starts a process
+    staged = [str(path) for path in room.iterdir() if not path.name.startswith(GROUND)]
     return frozenset([*staged, *_descendants(), *_mounts()])
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from grader.fingerprint import ROOT
 from grader.sandbox.workroom import workroom
 from grader.selfcheck import surroundings
 from grader.selfcheck.surroundings import around, changes, near
@@ -124,3 +126,31 @@ def test_a_staged_submission_is_seen():
     seen = changes(before, around())
     left.rmdir()
     assert seen == f"left behind: {left}"
+
+
+KILLED = """
+import os
+from grader import pipeline
+from grader.selfcheck.ground import prepared
+from grader.submission import Submission
+
+pipeline.grade = lambda submission, bench: None  # what the bystander gets does not matter here
+reference = Submission("reference", ("reference",), "solution", "plain", "", {"nn.py": b""})
+with prepared(pipeline.Bench(None, None, {}, b"", None, {}), reference, {}, ()) as ground:
+    (cleaner,) = open("/proc/thread-self/children").read().split()
+    print(ground.folder, cleaner, flush=True)
+    os.read(0, 1)
+"""
+
+
+def test_the_ground_of_attacks_is_gone_after_the_kill_of_a_selfcheck():
+    command = [sys.executable, "-c", KILLED]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        folder, cleaner = process.stdout.readline().split()
+        handle = os.pidfd_open(int(cleaner))
+        was_there = (Path(folder) / "canary" / "secret").is_file()
+        process.kill()
+    assert was_there
+    assert select.select([handle], [], [], 10)[0], "what should clean up did not end"
+    os.close(handle)
+    assert not Path(folder).exists()

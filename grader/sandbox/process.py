@@ -18,6 +18,7 @@ from pathlib import Path
 
 from grader.case import Limits
 
+from . import addresses
 from .environment import compile_once
 from .reaper import adopt_orphans, reap_group, reap_orphan
 
@@ -84,17 +85,18 @@ class Worker:
         self._info, info = os.pipe()
         self._inner: int | None = None
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - no shell, and every word of it is ours
-                command(info),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                env=dict(environment),
-                cwd=folder,
-                pass_fds=(info,),
-                start_new_session=True,
-            )
+            with addresses.alike():
+                self._process = subprocess.Popen(  # noqa: S603 - no shell, and every word of it is ours
+                    command(info),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    env=dict(environment),
+                    cwd=folder,
+                    pass_fds=(info,),
+                    start_new_session=True,
+                )
         except BaseException:
             os.close(self._info)
             raise

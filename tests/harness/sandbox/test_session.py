@@ -14,7 +14,7 @@ import pytest
 from grader.case import Call, Case, Fault, FaultKind, Limits, Status
 from grader.errors import InfrastructureError
 from grader.protocol import encode_request
-from grader.sandbox import process
+from grader.sandbox import addresses, process
 from grader.student import Student
 
 SHORT = Limits(wall_s=0.7, cpu_s=10)
@@ -220,6 +220,26 @@ def test_whatever_is_raised_is_a_status_with_a_place(student, call, name, status
 def test_text_arrives_capped_printable_and_without_addresses(student, call):
     assert call(student, "long_text").trouble.text == "x" * 999 + "…"
     assert call(student, "base").trouble.text == "[2J ? at 0x… <b>=cmd"
+
+
+def test_where_things_lie_in_memory_is_the_same_in_every_session(open_session, call):
+    with addresses.alike() as is_granted:
+        pass
+    if not is_granted:
+        pytest.skip("this container refuses the system call personality")
+    source = (
+        "import numpy as np\ndef f():\n    raise ValueError([id(object()), np.ones(9).ctypes.data, id(np.ones(10**6))])"
+    )
+    first, second = (call(open_session(source)).trouble.text for _ in range(2))
+    assert first == second
+    assert first.count(", ") == 2
+
+
+def test_the_graders_own_layout_stays_a_matter_of_chance():
+    before = addresses._personality(addresses.ASK)
+    with addresses.alike():
+        pass
+    assert addresses._personality(addresses.ASK) == before
 
 
 def test_names_that_a_submission_made_up_do_not_arrive(student, call):

@@ -8,6 +8,7 @@ Machine Translation Evaluation", for the interval.
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from .errors import TrainingError
 
 RESAMPLES = 1000
 """Bootstrap samples for the interval."""
+DIGITS = 15
+"""Behind the point, of what sacrebleu tells in words."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,10 @@ def corpus_bleu(translations: Sequence[str], references: Sequence[str], resample
 
     metric = BLEU(force=True)  # no warning that tokenised text is scored
     found = metric.corpus_score(list(translations), [list(references)], n_bootstrap=max(1, resamples))
-    half = found._ci if resamples else 0.0  # noqa: SLF001  # sacrebleu keeps the interval there
-    middle = found._mean if resamples else found.score  # noqa: SLF001
-    return Bleu(found.score, middle - half, middle + half, str(metric.get_signature()))
+    signature = str(metric.get_signature())
+    told = json.loads(found.format(width=DIGITS, signature=signature, is_json=True))
+    middle, half = told.get("confidence_mean", found.score), told.get("confidence_var", 0.0)
+    return Bleu(found.score, middle - half, middle + half, signature)
 
 
 def unescaped(texts: Sequence[str]) -> list[str]:

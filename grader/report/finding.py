@@ -86,6 +86,9 @@ def _raised(check: CheckReport, raised: Raised, voice: Voice, known: Homes) -> I
     shown = "\n".join(text for text in (raised.source, said) if text)
     if shown:
         yield Code(shown)
+    limit = voice.limit(check.message)
+    if limit and voice.full:
+        yield Text(voice.line("limit", text=limit))
     if check.id in known.again:
         others = known.again[check.id]
         yield Text(voice.line("raised_also", points=number(sum(other.points.available for other in others))))

@@ -18,6 +18,9 @@ from grader.verdict import CheckReport, ProblemReport, Verdict, Visibility
 
 _EXPLAINED = frozenset({Verdict.FAILED, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY})
 
+MET = ": {rest}"
+"""How the phrases end that name a limit before what was raised."""
+
 
 class Detail(enum.Enum):
     """How much of a failed check is explained."""
@@ -66,6 +69,11 @@ class Voice:
         """What helps on from a sentence of the grader's; None where nothing is known to."""
         found = find(text)
         return self.line(found.hint, **self.place(check)) if found and found.hint else None
+
+    def limit(self, text: str) -> str:
+        """The limit that made student code raise, where a sentence of the grader's begins with one; "" where not."""
+        found = find(text)
+        return self.told(text) if found and found.phrase.template.endswith(MET) else ""
 
     def place(self, check: CheckReport) -> dict[str, str]:
         """What of a student's a check looks at, as values of a message: `name` and `file`."""

@@ -229,6 +229,26 @@ def test_limits_and_ends_are_told_in_both_languages(make_report, make_check, ver
     assert message not in read(report, "zh")
 
 
+@pytest.mark.parametrize(
+    ("message", "english", "chinese"),
+    [
+        ("open files limit 64: nn.f: OSError", "The limit: 64 open files.", "限制是：同时打开 64 个文件。"),  # noqa: RUF001
+        ("file size limit 16 MiB: nn.f: OSError", "The limit: files of 16 MiB.", "限制是：每个文件 16 MiB。"),  # noqa: RUF001
+        (
+            "threads limit 1: nn.f: RuntimeError: can't start new thread",
+            "The limit: 1 thread: no more can be started.",
+            "限制是：只能有 1 个线程，不能再启动。",  # noqa: RUF001
+        ),
+    ],
+)
+def test_an_exception_that_comes_of_a_limit_names_it(make_report, make_check, message, english, chinese):
+    report = make_report(checks=[make_check(Verdict.ERROR, raised=RAISED, message=message)])
+    assert english in read(report)
+    assert chinese in read(report, "zh")
+    assert "limit:" not in read(report, detail=Detail.HINT)
+    assert "The limit:" not in read(make_report(checks=[make_check(Verdict.ERROR, raised=RAISED, message="nn.f: E")]))
+
+
 def test_a_limit_that_several_checks_meet_is_explained_once(make_report, make_check):
     names = ("p1.lse.value", "p1.loss.value")
     checks = [make_check(Verdict.TIMEOUT, message="time limit 10 s (20 s on the clock)", id=n, title=n) for n in names]

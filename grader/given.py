@@ -16,11 +16,11 @@ from grader.errors import RefusedToStartError
 from grader.fingerprint import ROOT
 
 if TYPE_CHECKING:
-    from assignment.training import bleu, bpe, curve, errors, grammar, pairs, sentences, text
+    from assignment.training import batches, bleu, bpe, curve, errors, grammar, pairs, sentences, text
 else:
     FOLDER = ROOT / "assignment" / "training"
     PACKAGE = "given_training"
-    NAMES = ("bleu", "bpe", "curve", "errors", "grammar", "pairs", "sentences", "text")
+    NAMES = ("batches", "bleu", "bpe", "curve", "errors", "grammar", "pairs", "sentences", "text")
 
     def _load(name: str) -> ModuleType:
         path = FOLDER / f"{name}.py"
@@ -30,6 +30,6 @@ else:
 
     package = sys.modules[PACKAGE] = ModuleType(PACKAGE)
     package.__path__ = [str(FOLDER)]
-    bleu, bpe, curve, errors, grammar, pairs, sentences, text = map(_load, NAMES)
+    batches, bleu, bpe, curve, errors, grammar, pairs, sentences, text = map(_load, NAMES)
 
-__all__ = ["bleu", "bpe", "curve", "errors", "grammar", "pairs", "sentences", "text"]
+__all__ = ["batches", "bleu", "bpe", "curve", "errors", "grammar", "pairs", "sentences", "text"]

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assignment.framework import Tensor, TensorBackend, tensor_from_numpy
-from assignment.translation import Tokenizer
-
 from .pairs import Pair
+
+if TYPE_CHECKING:
+    from assignment.translation import Tokenizer
 
 Ids: TypeAlias = npt.NDArray[np.int64]
 
@@ -79,13 +79,8 @@ def arrays(sequences: Sequence[TokenPair], pad: int) -> dict[str, Ids]:
     return {"input_ids": tokens[:, :-1], "labels": tokens[:, 1:], "label_token_weights": weights[:, 1:]}
 
 
-def tensors(batch: dict[str, Any], backend: TensorBackend) -> dict[str, Tensor]:
-    """Put a batch where the model is."""
-    return {name: tensor_from_numpy(array, backend=backend) for name, array in batch.items()}
-
-
-def epoch_order(lengths: Ids, batch: int, samples: int, seed: int, epoch: int) -> list[Ids]:
-    """Decide which sequences make the batches of an epoch; the same for the same seed and epoch, in any process.
+def epoch_order(lengths: Ids, batch: int, samples: int, generator: np.random.Generator) -> list[Ids]:
+    """Decide which sequences make the batches of an epoch.
 
     The sequences are shuffled, sorted by length in buckets of a few batches, and the batches are shuffled again.
 
@@ -93,15 +88,13 @@ def epoch_order(lengths: Ids, batch: int, samples: int, seed: int, epoch: int) -
         lengths: tokens of each sequence, (N,).
         batch: sequences in a batch; the last of an epoch may have fewer.
         samples: sequences in an epoch; 0, or more than there are: all of them.
-        seed: of the run.
-        epoch: counted from 0.
+        generator: of the epoch's random numbers.
 
     Returns:
         The places of each batch's sequences.
     """
-    generator = np.random.default_rng([seed, epoch])
     chosen = generator.permutation(len(lengths))[: samples or None]
-    found = []
+    found: list[Ids] = []
     for start in range(0, len(chosen), batch * BUCKET):
         bucket = chosen[start : start + batch * BUCKET]
         bucket = bucket[np.argsort(lengths[bucket], kind="stable")]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from assignment.framework import Adam, Module, Tensor, TensorBackend, average_checkpoints
+from assignment.framework import Adam, Module, Tensor, TensorBackend, average_checkpoints, tensor_from_numpy
 from assignment.translation import loss_fn
 
 from . import checkpoint
-from .batches import EVALUATION_BATCH, TokenPair, arrays, epoch_order, steps_of_epoch, tensors
+from .batches import EVALUATION_BATCH, TokenPair, arrays, epoch_order, steps_of_epoch
 from .checkpoint import Identity, Place
 from .curve import Epoch
 from .errors import TrainingError
@@ -73,7 +73,8 @@ class Trainer:
 
     def order(self) -> list[np.ndarray]:
         """Return the batches of the present epoch, as places in `train`."""
-        return epoch_order(self.lengths, self.recipe.batch, self.recipe.samples, self.recipe.seed, self.place.epoch)
+        generator = np.random.default_rng([self.recipe.seed, self.place.epoch])  # the same in any process
+        return epoch_order(self.lengths, self.recipe.batch, self.recipe.samples, generator)
 
     def loss_of(self, batch: Mapping[str, Tensor]) -> Tensor:
         """Compute the loss to go down on: your `loss_fn`; with label smoothing, more of it."""
@@ -83,7 +84,8 @@ class Trainer:
 
     def batch(self, sequences: Sequence[TokenPair]) -> dict[str, Tensor]:
         """Put sequences where the model is."""
-        return tensors(arrays(sequences, self.pad), self.backend)
+        made = arrays(sequences, self.pad)
+        return {name: tensor_from_numpy(array, backend=self.backend) for name, array in made.items()}
 
     def step(self, chosen: np.ndarray) -> float:
         """Take one step on the batch of these places; returns its loss.

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from grader.case import Array, Json
 from grader.checks import Draw
-from grader.given import bpe
+from grader.given import batches, bpe
 from grader.recipe import Recipe
 from grader.seed import public_seed
 
-from .material import Material, Tokens
+from .material import Material
+
+if TYPE_CHECKING:
+    from assignment.training.batches import TokenPair
 
 TARGET = "training.Translator"
 NAME = "p4.iwslt"
-BUCKET = 20
-"""Batches that are sorted together by length."""
-EVALUATED = 64
-"""Validation pairs in a batch."""
 PAD = 0
 
 Ids = npt.NDArray[np.int64]
@@ -93,14 +93,8 @@ class Lesson:
 
     def order(self, epoch: int) -> list[Ids]:
         """The places in `train` of each batch of an epoch, counted from 0: similar lengths together, in any order."""
-        generator, batch = self._generator("order", str(epoch)), self.recipe.batch
-        chosen = generator.permutation(len(self._lengths))[: self.recipe.samples or None]
-        found: list[Ids] = []
-        for start in range(0, len(chosen), batch * BUCKET):
-            bucket = chosen[start : start + batch * BUCKET]
-            bucket = bucket[np.argsort(self._lengths[bucket], kind="stable")]
-            found += [bucket[first : first + batch] for first in range(0, len(bucket), batch)]
-        return [found[number] for number in generator.permutation(len(found))]
+        generator = self._generator("order", str(epoch))
+        return batches.epoch_order(self._lengths, self.recipe.batch, self.recipe.samples, generator)
 
     @cached_property
     def steps(self) -> int:
@@ -114,7 +108,10 @@ class Lesson:
     def validation(self) -> list[tuple[Array, int]]:
         """Batches (3, B, S) of the validation pairs, each with the number of labels that count."""
         ordered = sorted(self.material.valid, key=lambda tokens: len(tokens.ids))
-        parts = [ordered[first : first + EVALUATED] for first in range(0, len(ordered), EVALUATED)]
+        parts = [
+            ordered[first : first + batches.EVALUATION_BATCH]
+            for first in range(0, len(ordered), batches.EVALUATION_BATCH)
+        ]
         return [(self._arrays(part), sum(tokens.targets for tokens in part)) for part in parts]
 
     def seed(self, taken: int) -> int:
@@ -128,12 +125,6 @@ class Lesson:
     def _generator(self, *purpose: str) -> np.random.Generator:
         return np.random.default_rng(public_seed(self.secret, NAME, *purpose))
 
-    def _arrays(self, part: Sequence[Tokens]) -> Array:
-        """With <de> <eos_de> <en> <eos_en> <pad> …, the input is all but the last, the labels all but the first."""
-        length = max(len(tokens.ids) for tokens in part)
-        ids = np.full((len(part), length), PAD, np.int32)
-        weights = np.zeros((len(part), length), np.int32)
-        for row, tokens in enumerate(part):
-            ids[row, : len(tokens.ids)] = self.new_ids[list(tokens.ids)]
-            weights[row, tokens.source : len(tokens.ids)] = 1
-        return np.stack([ids[:, :-1], ids[:, 1:], weights[:, 1:]])  # three of (B, S) -> (3, B, S)
+    def _arrays(self, part: Sequence[TokenPair]) -> Array:
+        ids, labels, weights = batches.arrays(part, PAD).values()  # (B, S) each
+        return np.stack([self.new_ids[ids], self.new_ids[labels], weights]).astype(np.int32)  # (3, B, S)

@@ -8,32 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
-from grader.given import bleu, bpe, errors, text
+from grader.given import batches, bleu, bpe, errors, text
 from grader.recipe import Recipe
 
 if TYPE_CHECKING:
+    from assignment.training.batches import TokenPair
     from assignment.training.bpe import BytePairs
-    from assignment.training.pairs import Corpus, Pair
-
-EOS_DE, EOS_EN = bpe.SPECIALS[1:]
-
-
-@dataclass(frozen=True)
-class Tokens:
-    """One pair as pieces.
-
-    Args:
-        ids: source, <eos_de>, target, <eos_en>; perhaps cut.
-        source: how many of them are of the source, <eos_de> included.
-    """
-
-    ids: tuple[int, ...]
-    source: int
-
-    @property
-    def targets(self) -> int:
-        """How many labels count."""
-        return len(self.ids) - self.source
+    from assignment.training.pairs import Pair
 
 
 @dataclass(frozen=True)
@@ -54,8 +35,8 @@ class Material:
     name: str
     fingerprint: str
     pieces: BytePairs
-    train: Sequence[Tokens]
-    valid: Sequence[Tokens]
+    train: Sequence[TokenPair]
+    valid: Sequence[TokenPair]
     watched: tuple[Sequence[Sequence[int]], Sequence[str]]
     prompts: Sequence[Sequence[int]]
     references: Sequence[str]
@@ -81,7 +62,8 @@ def prepare(source: str, recipe: Recipe, test_sentences: int) -> Material:
         pieces = bpe.BytePairs.learn(corpus.train, recipe.vocabulary)
     except errors.TrainingError as error:
         raise UsageError(f"--translation {source}: {error}") from error
-    train, valid = (_cut(part, pieces, recipe.model_max_length) for part in (corpus.train, _first(corpus, recipe)))
+    learned = corpus.train, corpus.valid[: recipe.valid_sentences]
+    train, valid = (batches.encode(part, pieces, recipe.model_max_length)[0] for part in learned)
     if not train or not valid:
         raise UsageError(
             f"--translation {source}: no pair has a target within {recipe.model_max_length} pieces; raise "
@@ -98,20 +80,6 @@ def prepare(source: str, recipe: Recipe, test_sentences: int) -> Material:
         prompts=_prompts(corpus.test, pieces),
         references=[pair["en"] for pair in corpus.test],
     )
-
-
-def _first(corpus: Corpus, recipe: Recipe) -> Sequence[Pair]:
-    return corpus.valid[: recipe.valid_sentences]
-
-
-def _cut(part: Iterable[Pair], pieces: BytePairs, longest: int) -> list[Tokens]:
-    """Pairs as pieces, of `longest` + 1 at most; one with nothing left of its target is left out."""
-    found = []
-    for pair in part:
-        source = pieces(f"{pair['de']}{EOS_DE}")["input_ids"]
-        whole = [*source, *pieces(f"{pair['en']}{EOS_EN}")["input_ids"]]
-        found.append(Tokens(tuple(whole[: longest + 1]), len(source)))
-    return [sequence for sequence in found if sequence.targets > 0]
 
 
 def _prompts(part: Iterable[Pair], pieces: BytePairs) -> list[list[int]]:

@@ -16,9 +16,10 @@ OPEN_LABS = ("02_positions", "04_residuals_and_norms", "05_recipe", "06_costs")
 CLOSED_LABS = ("01_attention", "03_modules_beside_torch", "07_reversal_sentences")
 """Labs whose code holds what Problems 1 to 3 ask for: as executed pages without it."""
 LABS, BUILT = "handouts/labs", "handouts/labs/built"
-WITHHELD = frozenset({"output_limit"})
-"""Modules of labs that do what Problem 4 asks for. Those that import torch stay here, too: they do what Problem 3 asks
-for, in PyTorch's words. A cell that imports one of them cannot be run by a student; its output is there."""
+WITHHELD = "torch"
+"""A lab's module that imports it stays here: it does what Problem 3 asks for, in PyTorch's words. A student cannot run the
+cells that import such a module; what they printed is there.
+"""
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,9 @@ def lab_modules(folder: Path) -> set[Path]:
     found: set[Path] = set()
     waiting = [folder / f"{lab}.py" for lab in OPEN_LABS]
     while waiting:
-        names = {name.rpartition(".")[2] for name in imported(waiting.pop())} - WITHHELD
-        new = {path for path in (folder / f"{name}.py" for name in names) if path.is_file()} - found
-        new = {path for path in new if "torch" not in imported(path)}
+        names = {name.rpartition(".")[2] for name in imported(waiting.pop())}
+        there = {path for path in (folder / f"{name}.py" for name in names) if path.is_file()}
+        new = {path for path in there - found if WITHHELD not in imported(path)}
         found |= new
         waiting += new
     return found

@@ -87,11 +87,10 @@ def test_the_release_is_what_is_given_the_stubs_the_public_tests_and_the_handout
     assert sorted(lab[:2] for lab in OPEN_LABS + CLOSED_LABS) == ["01", "02", "03", "04", "05", "06", "07"]
 
 
-def test_a_lab_has_the_modules_that_it_imports_and_those_that_these_import_but_none_that_is_withheld(tmp_path):
+def test_a_lab_has_the_modules_that_it_imports_and_those_that_these_import_but_none_with_torch(tmp_path):
     sources = {
         OPEN_LABS[0]: "import numpy\nfrom handouts.labs import one, two\nfrom handouts.labs.three import f\n",
-        OPEN_LABS[1]: "import handouts.labs.four\nfrom handouts.labs import output_limit\n",
-        "output_limit": "from handouts.labs import seven\n",
+        OPEN_LABS[1]: "import handouts.labs.four\n",
         "one": "from . import five\n",
         "two": "import torch\nfrom handouts.labs import eight\n",
         "three": "from .six import g\n",

@@ -278,11 +278,12 @@ from handouts.labs import padding
 
 drawn = generator.choice(len(language.sentences), p=language.probabilities, size=20_000)
 lengths = np.array([len(language.sentences[number]) for number in drawn])
-shares = {
-    "at random": padding.padding_share(lengths, padding.cut(generator.permutation(len(lengths)), 32)),
-    "sorted in groups of 20 batches": padding.padding_share(lengths, epoch_order(lengths, 32, 0, seed=0, epoch=0)),
-    "sorted as a whole": padding.padding_share(lengths, padding.by_length(lengths, 32, generator)),
+orders = {
+    "at random": padding.cut(generator.permutation(len(lengths)), 32),
+    "sorted in groups of 20 batches": epoch_order(lengths, 32, 0, generator),
+    "sorted as a whole": padding.by_length(lengths, 32, generator),
 }
+shares = {name: padding.padding_share(lengths, order) for name, order in orders.items()}
 print(figures.table(["batches", "padding"], [(name, f"{share:.1%}") for name, share in shares.items()]))
 assert shares["at random"] > 0.3, "random batches must be padded by a third or more"
 assert shares["sorted as a whole"] < 0.005, "sorted batches must hold almost no padding"

@@ -15,6 +15,7 @@ _NOT_HELPERS = frozenset(
     {"assignment", "framework", "training", "handing_in", "tests", "test", "handouts", "grader"}
     | {"build", "dist", "venv", "env"}
 )
+_GIVEN_FILES = frozenset({"reversal.py", "submit.py"})  # commands for students, beside the four files
 
 
 def deliveries(folder: Path, names: Sequence[str]) -> list[Delivery]:
@@ -66,7 +67,8 @@ def _folder_of(path: str) -> str:
 
 def _inside(sources: Mapping[str, bytes], base: str) -> dict[str, bytes]:
     inside = {path.removeprefix(base): content for path, content in sources.items() if path.startswith(base)}
-    return {path: content for path, content in inside.items() if _NOT_HELPERS.isdisjoint(path.split("/")[:-1])}
+    own = {path: content for path, content in inside.items() if path not in _GIVEN_FILES}
+    return {path: content for path, content in own.items() if _NOT_HELPERS.isdisjoint(path.split("/")[:-1])}
 
 
 def _missing_but_elsewhere(sources: Mapping[str, bytes], base: str, inside: Mapping[str, bytes]) -> dict[str, str]:

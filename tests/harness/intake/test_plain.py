@@ -123,3 +123,12 @@ def test_files_spread_over_folders_are_brought_together(four):
 
 def test_names_that_cannot_be_imported_are_no_helpers(four):
     assert found({**four, "my try.py": b"", "3.py": b"", "a-b/c.py": b"", "__init__.py": b""}).files == four
+
+
+def test_of_a_whole_release_only_what_is_the_students_is_taken(tmp_path, write, one, four):
+    given = ("reversal.py", "submit.py", "framework/tensor.py", "training/loop.py", "handing_in/pack.py", "__init__.py")
+    files = {f"assignment/{name}": content for name, content in {**four, **dict.fromkeys(given, b"x = 1\n")}.items()}
+    files |= {"assignment/helpers.py": b"y = 2\n", "tests/test_nn.py": b"", "handouts/labs/norms.py": b""}
+    submission = one(write(tmp_path / "zoe", files))
+    assert submission.files == {**four, "helpers.py": b"y = 2\n"}
+    assert submission.remarks == ()

@@ -33,6 +33,7 @@ class Caged:
     """A submission that answers with canaries: exceptions with the inputs in them, odd shapes, odd numbers."""
 
     session: object
+    spending: object = None
 
     def run(self, cases, _limits):
         kinds = cycle([self.raises, self.is_large, self.is_long, self.returns_text])

@@ -90,11 +90,11 @@ def test_wrong_answers_that_call_for_more_requests_end_at_the_budget(bench, solu
 
     monkeypatch.setattr(pipeline, "Student", Recorded)
     wrong = solution_with(("transformer.py", "heads = weights @ v ", "heads = (weights * weights) @ v "))
-    whole = graded(wrong, replace(bench, only=("p3.mha.*",)))
+    whole = graded(wrong, replace(bench, only=("p3.mha.grad",)))
     assert sum(made) > len(whole)  # more than one request for some
     made.clear()
-    graded(wrong, bench_of(bench, Budget(requests=3), "p3.mha.*"))
-    assert sum(made) == 3
+    graded(wrong, bench_of(bench, Budget(requests=2), "p3.mha.grad"))
+    assert sum(made) == 2
 
 
 def test_right_and_slow_code_passes_within_its_limits(bench, solution_with):

@@ -151,7 +151,7 @@ def test_nothing_is_paid_for_resembling_where_more_than_gradients_is_asked():
     assert isinstance(resemblance.case_of(LM), Case)
 
 
-@pytest.mark.parametrize("secret", [b"one class", b"another", b"a third"])
+@pytest.mark.parametrize("secret", [b"one class", b"another"])
 @pytest.mark.parametrize(
     ("weights", "verdict"),
     [("weights * weights", Verdict.PASSED), ("weights * 0.05 + (weights * 0 + 0.2)", Verdict.FAILED)],

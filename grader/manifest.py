@@ -17,8 +17,8 @@ CLOSED_LABS = ("01_attention", "03_modules_beside_torch", "07_reversal_sentences
 """Labs whose code holds what Problems 1 to 3 ask for: as executed pages without it."""
 LABS, BUILT = "handouts/labs", "handouts/labs/built"
 WITHHELD = "torch"
-"""A lab's module that imports it stays here: it does what Problem 3 asks for, in PyTorch's words. A student cannot run
-the cells that import such a module; what they printed is there.
+"""A lab's module that imports it stays here: it does what Problem 3 asks for, in PyTorch's words. The cells that import
+such a module are not for students to run; what they printed is there.
 """
 
 

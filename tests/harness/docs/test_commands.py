@@ -1,4 +1,4 @@
-"""Every command that the pages show is run, on a class of three with next to nothing in it.
+"""Every command that the pages show is run, on a class of two with next to nothing in it.
 
 The grader's own run in this process, with few checks where a page asks for all: `LESS`. A command that cannot be run
 here, or is too slow, stands in `INSTEAD` with what is run in its place.
@@ -58,7 +58,7 @@ INSTEAD = {
     "pytest tests/ --hint 1": ("--collect-only", SLOW),
     "pytest tests/ --hint 3 --lang zh": ("--collect-only", SLOW),
 }
-PLACES = {"path/to/class": "submissions", "path/to/repository": "submissions/bob"}
+PLACES = {"path/to/class": "submissions", "path/to/repository": "repository"}
 """Names that stand for the reader's own."""
 PAGES = {
     name: ROOT / path
@@ -79,11 +79,13 @@ class Read(Exception):  # noqa: N818 - no error
 @pytest.fixture
 def course(tmp_path, monkeypatch):
     """A folder with a class in it, where the commands are run."""
-    (tmp_path / "submissions" / "bob" / "assignment").mkdir(parents=True)
     nn = release_stubs()["nn.py"]
-    (tmp_path / "submissions" / "bob" / "assignment" / "nn.py").write_bytes(nn)
+    (tmp_path / "submissions" / "bob").mkdir(parents=True)
+    (tmp_path / "submissions" / "bob" / "notes.py").write_bytes(b"# cannot be graded, which is quick\n")
     with zipfile.ZipFile(tmp_path / "submissions" / "alice.zip", "w") as archive:
         archive.writestr("nn.py", nn)
+    (tmp_path / "repository" / "assignment").mkdir(parents=True)
+    (tmp_path / "repository" / "assignment" / "nn.py").write_bytes(nn)
     shutil.copytree(tmp_path / "submissions", tmp_path / "late")
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path / name)

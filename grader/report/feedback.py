@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from grader.intake.tree import archive_suffix, source_cap
@@ -19,6 +20,8 @@ from grader.verdict import CheckReport, ProblemReport, Report, Status, Verdict
 
 __all__ = ["Detail", "Style", "feedback", "feedback_html", "page"]
 
+ORDINARY = re.compile(r"[\w .,+()\[\]'/-]+")
+"""Names of files that mean nothing in Markdown, HTML or a terminal."""
 FIRST_TESTS = "pytest tests/test_nn.py -k logsumexp"
 _TONES = {Verdict.PASSED: Tone.GOOD, Verdict.SKIPPED: Tone.QUIET, Verdict.PENDING: Tone.QUIET}
 
@@ -208,9 +211,14 @@ def _received(report: Report, voice: Voice) -> Iterator[Block]:
     received = report.submission
     files = dict(received.files)
     if archive_suffix(received.source) or source_cap(received.source) is not None:  # what came as one file
-        files = {received.source: received.sha256} | files
+        files = {_ordinary(received.source): received.sha256} | files
     found = tuple(_file(name, sha256, voice) for name, sha256 in files.items())
-    yield Items(found or (voice.line("received_source", name=received.source),))
+    yield Items(found or (voice.line("received_source", name=_ordinary(received.source)),))
+
+
+def _ordinary(source: str) -> str:
+    """The name that a student gave to a file; of one that could be more than a name, its ending."""
+    return source if ORDINARY.fullmatch(source) else f"\u2026{archive_suffix(source)}"
 
 
 def _file(name: str, sha256: str, voice: Voice) -> Line:

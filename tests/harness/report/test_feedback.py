@@ -422,3 +422,18 @@ def test_no_sentence_of_a_chinese_example_is_english(name):
     text = (make_goldens.GOLDENS / f"{name}.zh.md").read_text(encoding="utf-8")
     ours = [line for line in text.splitlines() if not line.startswith("    ")]  # what is indented is code
     assert [line for line in ours if re.search("[a-z]{3,} [a-z]{2,} [a-z]{2,}", line)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("hw (1) [abc]+x.zip", "`hw (1) [abc]+x.zip`"),
+        ("作业 3.zip", "`作业 3.zip`"),
+        ('"><script>.zip', "`….zip`"),
+        ("@everyone\n---.tar.gz", "`….tar.gz`"),
+    ],
+)
+def test_the_name_of_what_was_handed_in_is_told_if_it_is_no_more_than_a_name(make_report, name, told):
+    report = make_report(checks=[])
+    received = msgspec.structs.replace(report.submission, source=name)
+    assert f"- {told}, sha256 `" in read(msgspec.structs.replace(report, submission=received))

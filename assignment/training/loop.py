@@ -140,7 +140,7 @@ class Trainer:
         score: Callable[[], tuple[str, float | None]],
         *,
         every_steps: int = 0,
-        every_seconds: float = 300.0,
+        every_seconds: float = 60.0,
         limit_seconds: float = float("inf"),
     ) -> bool:
         """Train to the end of the recipe.

@@ -64,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--time-limit", type=float, metavar="MINUTES", help="end training early, with the BLEU so far")
     made.add_argument("--checkpoint-steps", type=int, default=0, metavar="N", help="a checkpoint every N steps, too")
-    made.add_argument("--checkpoint-minutes", type=float, default=5, metavar="N", help="and every N minutes (5)")
+    made.add_argument("--checkpoint-minutes", type=float, default=1, metavar="N", help="and every N minutes (1)")
     made.add_argument(
         "--recipe",
         choices=sorted(RECIPES),

@@ -108,8 +108,8 @@ figures.show(fig)
 # %% [markdown] lang="zh"
 # ## 2. 为什么除以 $\sqrt d$
 #
-# 上一节的系数是我们随手选的；在模型里，它由向量的维数 $d$ 决定。设 $q$、$k$ 的各个分量相互独立，均值 0、方差 1，
-# 那么 $q \cdot k$ 是 $d$ 个独立乘积之和，每一项均值 0、方差 1。所以点积的方差是 $d$，标准差是 $\sqrt d$。
+# 上一节的系数是我们随手选的；在模型里，它由向量的维数 $d$ 决定。假定 $q$ 和 $k$ 的分量彼此独立，均值都是 0，
+# 方差都是 1。点积把 $d$ 个这样的乘积加起来，每个乘积的均值是 0，方差是 1，所以和的方差是 $d$，标准差是 $\sqrt d$。
 #
 # 下面让 2000 个查询各看 32 个键。*gradient* 一列的意思是：给权重一个随机的梯度，传回到分数上的梯度长度的中位数。
 
@@ -154,7 +154,7 @@ figures.show(fig)
 # 除以 $\sqrt d$ 之后，两者都与 $d$ 无关。
 #
 # 梯度消失是因为：$p$ 趋于独热向量时，softmax 的雅可比矩阵 $\mathrm{diag}(p) - p p^\top$ 趋于 0。
-# 除以 $\sqrt d$ 本质上是**初始化尺度**的问题，和线性层的 $1/\sqrt{\text{fan-in}}$ 是一回事：让方差不随宽度变化。
+# 所以除以 $\sqrt d$ 管的是**初始尺度**，和线性层的 $1/\sqrt{\text{fan-in}}$ 用意相同：不让方差跟着宽度走。
 
 # %% [markdown] lang="en"
 # ## 3. The causal mask
@@ -212,8 +212,8 @@ assert (changed[2:] > 0).all(), "what comes after it must"
 # 对角线上方的权重不是“很小”，而是恰好等于 0：在 float64 里 $e^{-10^9}$ 就是 0。所以位置 2 之前的输出一位都不变。
 # 由此得到两件事：
 #
-# - **训练时并行**：一次前向就得到所有位置的预测，而且每个位置只看到了它该看的。
-# - **推理时逐步生成**：新 token 到来之后，旧位置算过的结果仍然有效（见第 6 节）。
+# - **训练可以并行**：一次前向给出全部位置的预测，每个位置都只看到了它该看的。
+# - **生成可以一步一步来**：新 token 到来之后，旧位置算过的结果仍然有效（见第 6 节）。
 
 # %% [markdown] lang="en"
 # ## 4. Three classes of models, and the chain rule
@@ -249,7 +249,7 @@ print(model_classes.drawn(model_classes.visible(source=3, target=3), source=3))
 # %% [markdown] lang="zh"
 # - *encoder-only*（BERT）：所有位置互相看见。适合理解文本，不适合写文本。
 # - *encoder–decoder*（T5、2017 年的 Transformer）：源句看自己；目标句看源句（交叉注意力）和自己的前文。
-# - *decoder-only*（GPT、LLaMA、你的作业）：源句和目标句是一条序列，用同一个因果掩码。
+# - *decoder-only*（GPT、LLaMA、你的作业）：源句和目标句首尾相接，整条序列只有一个因果掩码。
 #
 # 后两类模型按链式法则写文本，一段文本的概率是逐 token 的乘积：
 #
@@ -387,14 +387,15 @@ print(f"\nprojected with the cache: {cache.projected} positions; without it: 1 +
 # %% [markdown] lang="en"
 # ## 7. Attention does not know the order
 #
-# Attention compares contents. If the input says nothing of positions, shuffling the words only shuffles the outputs:
-# attention is *permutation equivariant*. We shuffle nine words before a layer, or its outputs after it.
+# Attention compares contents. Give it the same words in another order, with nothing in them that tells the order, and
+# it gives the same outputs in that other order: it is *permutation equivariant*. We shuffle nine words before a layer,
+# or its outputs after it.
 
 # %% [markdown] lang="zh"
 # ## 7. 注意力不知道顺序
 #
-# 注意力比较的是内容。输入里没有位置信息时，把词打乱，输出也只是跟着打乱：这叫**置换等变**。我们打乱 9 个词，
-# 一次在进入注意力之前打乱，一次在输出之后打乱，比较两者。
+# 注意力比较的是内容。同样的词换一个次序，只要词本身不带位置，输出就还是原来那些，只不过也换成了同一个次序：
+# 这个性质叫**置换等变**。我们打乱 9 个词，一次在进入注意力之前打乱，一次在输出之后打乱，比较两者。
 
 # %%
 nine = generator.standard_normal((1, 9, WIDTH))
@@ -434,26 +435,25 @@ for positions in (False, True):
     assert (apart < 1e-14) != positions, "only positions tell the two sentences apart"
 
 # %% [markdown] lang="en"
-# The first difference is rounding; nothing that is trained on top of it could ever use it. Positions are not an
-# ornament of the Transformer: without them it is a bag of words. Lab 02 shows how they are put in, lab 07 trains this
-# classifier.
+# The first difference is rounding; nothing that is trained on top of it could ever use it. Lab 02 shows how positions
+# are put in, lab 07 trains this classifier.
 
 # %% [markdown] lang="zh"
-# 第一个差只是舍入误差，后面怎么训练都用不上它。位置编码不是 Transformer 的装饰：没有它，模型就是一个词袋。
-# 实验 02 讲位置怎样加进去，实验 07 训练这个分类器。
+# 第一个差只是舍入误差，后面怎么训练都用不上它。实验 02 讲位置怎样加进去，实验 07 训练这个分类器。
 
 # %% [markdown] lang="en"
 # ## 8. What attention costs beside a recurrent network
 #
-# Before 2017, sequences were read by recurrent networks, $h_t = \tanh(x_t W + h_{t-1} U)$. This has two troubles. Step
-# $t$ waits for step $t-1$, so $n$ words are $n$ steps in a row. And the first word reaches the last state only through
-# $n - 1$ multiplications by $U$. We measure the second: how much gradient of the *last* output arrives at each word.
+# Before 2017, sequences were read by recurrent networks, $h_t = \tanh(x_t W + h_{t-1} U)$. This has two troubles. Every
+# state is made from the one before, so $n$ words take $n$ steps, one after the other. And the first word reaches the
+# last state only through $n - 1$ multiplications by $U$. We measure the second: how much gradient of the *last* output
+# arrives at each word.
 
 # %% [markdown] lang="zh"
 # ## 8. 和循环网络比成本
 #
-# 2017 年以前，序列用循环网络来读：$h_t = \tanh(x_t W + h_{t-1} U)$。它有两个问题。第 $t$ 步要等第 $t-1$ 步，
-# $n$ 个词就是 $n$ 步串行；第一个词要乘 $n-1$ 次 $U$ 才能到达最后的状态。先量第二个问题：**最后**一个输出的梯度，
+# 2017 年以前，序列用循环网络来读：$h_t = \tanh(x_t W + h_{t-1} U)$。它有两个问题。一是每个状态都由前一个状态算出，
+# $n$ 个词要接连走 $n$ 步；二是第一个词要乘 $n-1$ 次 $U$ 才能到达最后的状态。先量第二个问题：**最后**一个输出的梯度，
 # 传到每个词还剩多少。
 
 # %%
@@ -517,12 +517,11 @@ assert sum(counted) == reading_costs.attention_flops(128, D), "the formula count
 print(f"The framework's own layer, n = 128: {len(counted)} matrix products, {sum(counted) / 1e9:.2f} GFLOP")
 
 # %% [markdown] lang="en"
-# So attention does **not** save arithmetic: its four projections alone are twice the recurrent network's two matrices,
-# and long sequences cost more. It wins by *how* it computes. How many FLOPs does this machine do in a second?
+# So attention takes **more** arithmetic, not less: more than twice as much, and six times as much at $n = 2048$. But
+# how much of it does this machine do in a second?
 
 # %% [markdown] lang="zh"
-# 可见注意力**并不**省计算：单是四个投影就是循环网络两个矩阵的 2 倍，序列越长越贵。它赢在计算的**方式**。
-# 看看这台机器每秒能做多少次浮点运算：
+# 可见论运算量，注意力只**多**不少：总在 2 倍以上，$n = 2048$ 时是 6 倍。但是这台机器每秒能做其中的多少呢？
 
 # %% tags=["volatile"]
 projections = generator.standard_normal((4, D, D), dtype=np.float32) * D**-0.5
@@ -540,11 +539,11 @@ print(figures.table(["n", "RNN GFLOP/s", "attention GFLOP/s"], rows))
 # %% [markdown] lang="en"
 # A recurrent step is a matrix times a *vector*: each weight is fetched for a single multiplication. Attention is
 # matrices times matrices and uses each weight $n$ times. (These figures are those of one core of the machine that built
-# this page. On the lecture's machine it was about 50 against 700 to 860.) The structure was chosen for the hardware.
+# this page. On the lecture's machine it was about 50 against 700 to 860.)
 
 # %% [markdown] lang="zh"
 # 循环网络的一步是矩阵乘**向量**：取来一个权重，只用它做一次乘法。注意力是矩阵乘矩阵，一个权重取来要用 $n$ 次。
-# （这里是生成本页的机器上一个核的数字；讲义那台机器上大约是 50 对 700–860。）这个结构就是照着硬件选的。
+# （这里是生成本页的机器上一个核的数字；讲义那台机器上大约是 50 对 700–860。）
 
 # %% [markdown] lang="en"
 # ## To think about

@@ -5,7 +5,7 @@
 #
 # * a loss that stays finite where its formula, taken literally, gives infinity, and a gradient that you can check by
 #   hand;
-# * how the shapes change inside multi-head attention, and the most common error message of this homework;
+# * how the shapes change inside multi-head attention, and an error message that nearly everybody meets;
 # * that more heads cost nothing: the same parameters, the same arithmetic;
 # * attention, feed-forward, Pre-LN and Post-LN layers and a whole language model, dropout included, that agree with
 #   PyTorch in every output and every gradient to about 1e-15;
@@ -23,14 +23,14 @@
 # 你会看到：
 #
 # * 一个损失函数：照公式直接算会得到无穷大，换一种算法就始终有限；它的梯度可以手算验证；
-# * 多头注意力内部形状怎样一步步变化，以及本次作业最常见的一条报错；
+# * 多头注意力内部形状怎样一步步变化，以及一条几乎人人都会碰到的报错；
 # * 多用几个头不花任何代价：参数一样多，运算一样多；
 # * 注意力、前馈网络、Pre-LN 层和 Post-LN 层，直到整个语言模型（dropout 也开着），每个输出、每个梯度都与 PyTorch 一致，
 #   误差在 1e-15 的量级；
 # * 本次作业用不到的交叉注意力；
 # * 一层由多少个小运算组成，真正干活的是哪几个。
 #
-# 对应第 6 讲 §3、§7.2、§8.4、§9.1、§9.2。需要 PyTorch，运行约 10 秒。
+# 对应第 6 讲第 3 节，以及 7.2、8.4、9.1、9.2 节。需要 PyTorch，运行约 10 秒。
 #
 # 形状里的字母：$B$ 是一批里的序列数，$S$ 是序列里的 token 数，$D$ 是每个 token 的特征数，$h$ 是头数，
 # $D_h = D/h$ 是每个头的特征数。
@@ -197,13 +197,12 @@ assert (joined.shape, y.shape) == ((2, 5, 12), (2, 5, 12)), "the heads side by s
 
 # %% [markdown] lang="en"
 # In the middle of the list stand `(2, 3, 5, 5)` scores: for each of 2 sequences and 3 heads, 5 queries by 5 keys. Near
-# the end, `Contiguous` copies. Without it, there is an error, the most common one in this homework: `permute` only
-# changes the strides, so neighbours in the new shape are no neighbours in memory any more, and no new shape can be laid
-# over them.
+# the end, `Contiguous` copies. Without it, there is an error: `permute` only changes the strides, so neighbours in the
+# new shape are no neighbours in memory any more, and no new shape can be laid over them.
 
 # %% [markdown] lang="zh"
 # 中间那些 `(2, 3, 5, 5)` 就是分数：2 个序列、3 个头，每个头里 5 个查询对 5 个键。
-# 接近末尾的 `Contiguous` 做了一次真正的拷贝。少了它就会报错，这正是本次作业最常见的一条：`permute` 只改步长，
+# 接近末尾的 `Contiguous` 做了一次真正的拷贝。少了它就会报错：`permute` 改的只是步长，
 # 新形状里相邻的元素在内存里不再相邻，没法直接换一个形状去看。
 
 # %%
@@ -264,8 +263,8 @@ assert wrong[0, 0].tolist() == [[0, 1], [2, 3]], "by view alone, head 0 holds al
 # ### 头多，代价不变
 #
 # 不管 $h$ 是多少，投影都是 $D \times D$。分数是 $h$ 个 $(S \times D_h)$ 乘 $(D_h \times S)$，
-# 共$2 h S^2 D_h = 2 S^2 D$ 次浮点运算（一次乘、一次加各算一次）：$h$ 约掉了。一整层的矩阵乘法，
-# 每个序列要$24\,S D^2 + 4\,S^2 D$ 次：四个投影 $8\,S D^2$，前馈网络 $16\,S D^2$，注意力本身 $4\,S^2 D$。
+# 共 $2 h S^2 D_h = 2 S^2 D$ 次浮点运算（一次乘、一次加各算一次）：$h$ 约掉了。一整层的矩阵乘法，
+# 每个序列要 $24\,S D^2 + 4\,S^2 D$ 次：四个投影 $8\,S D^2$，前馈网络 $16\,S D^2$，注意力本身 $4\,S^2 D$。
 
 # %%
 rows = []
@@ -293,7 +292,7 @@ assert {row[3] for row in rows} == {B * (24 * S * D**2 + 4 * S**2 * D)}, "24 S D
 #
 # `torch_twins.py` 用 PyTorch 自己的函数写了同样的模块，参数名也相同。这个“双胞胎”直接拿走我们的参数，
 # 连 dropout 掩码也一起拿走：我们的模块运行时，每个 `Dropout` 上挂的钩子记下哪些元素变成了 0，双胞胎乘上同一个掩码，
-# 于是 dropout *开着*也能比较。然后两边从同一个随机梯度出发做反向传播。（直接对输出求和 `sum()` 不是好办法：
+# 于是 dropout **开着**也能比较。然后两边从同一个随机梯度出发做反向传播。（直接对输出求和 `sum()` 不是好办法：
 # 对 softmax 或 LayerNorm 的输出求和，梯度是 0，很多错误也给出 0，看不出差别。）
 
 # %%
@@ -354,18 +353,20 @@ figures.show(fig)
 # %% [markdown] lang="en"
 # ## 6. Cross-attention
 #
-# In an encoder-decoder model, a decoder layer has a second attention. Its queries come from the target, its keys and
-# values from the encoder's output for the source. So the scores are no square: $T$ target positions by $S$ source
-# positions. It needs no causal mask, since the source is complete before the first target word; it does need a padding
-# mask, since the sources of a batch differ in length. A decoder-only model has neither: source and target are one
-# sequence, and one causal self-attention reads both.
+# In an encoder-decoder model the target must look at the source, which went through another stack. So each decoder
+# layer attends once more: the target asks with its queries, and the encoder's output makes the keys and values. The
+# scores are no square: $T$ target positions by $S$ source positions. It needs no causal mask, since the source is
+# complete before the first target word; it does need a padding mask, since the sources of a batch differ in length. A
+# decoder-only model has no use for it: there the source is the beginning of the one sequence that causal self-attention
+# reads.
 
 # %% [markdown] lang="zh"
 # ## 6. 交叉注意力
 #
-# 编码器–解码器模型的解码器层里还有第二个注意力：查询来自目标句，键和值来自编码器对源句的输出。所以分数矩阵不是方的，
-# 而是 $T$ 个目标位置乘 $S$ 个源位置。它不需要因果掩码，因为写第一个目标词之前源句已经完整；但需要补齐掩码，
-# 因为一批源句长短不一。Decoder-only 模型没有这一层：源句和目标句是一个序列，由同一个因果自注意力来读。
+# 在编码器–解码器模型里，目标句要看源句，而源句走的是另一摞层。所以每个解码器层还要再做一次注意力：
+# 目标句用自己的查询去问，键和值由编码器的输出来做。分数矩阵不是方的，而是 $T$ 个目标位置乘 $S$ 个源位置。
+# 它不需要因果掩码，因为写第一个目标词之前源句已经完整；但需要补齐掩码，因为一批源句长短不一。
+# decoder-only 模型用不着它：源句就是序列的开头，因果自注意力一并读了。
 
 # %%
 T, S = 4, 6
@@ -474,12 +475,12 @@ print("the 8 matmuls: {:.0f} % of the operations, {:.0f} % of the FLOPs, {:.0f} 
 # %% [markdown] lang="en"
 # **Figure 4.** A Pre-LN layer at $B=1$, $S=128$, $D=256$, $h=4$. Its 8 products of matrices do nearly all the
 # arithmetic, yet three quarters of the numbers that go from and to memory belong to the 52 other operations. A GPU
-# computes far faster than it reads, so those 52 are worth fusing into a few kernels: the subject of lectures 10 and 11.
+# computes far faster than it reads, so it pays to join those 52 into fewer kernels (lectures 10 and 11).
 
 # %% [markdown] lang="zh"
 # **图 4** $B=1$、$S=128$、$D=256$、$h=4$ 的一个 Pre-LN 层。8 次矩阵乘法完成了几乎全部计算，
-# 可是进出显存的数有四分之三属于另外52 个运算。GPU 算得远比读得快，所以值得把这 52 个小运算融合成少数几个内核，
-# 这是第 10、11 讲的内容。
+# 可是进出显存的数有四分之三属于另外 52 个运算。GPU 算得远比读得快，所以把这 52 个合并成较少的内核很划算
+# （第 10、11 讲）。
 
 # %% [markdown] lang="en"
 # ## To think about
@@ -505,6 +506,6 @@ print("the 8 matmuls: {:.0f} % of the operations, {:.0f} % of the FLOPs, {:.0f} 
 #
 # ## 延伸阅读
 #
-# * Vaswani et al. (2017), *Attention Is All You Need*，§3.2、§3.3。
-# * Xiong et al. (2020), *On Layer Normalization in the Transformer Architecture*，图 1。
+# * Vaswani et al. (2017), *Attention Is All You Need*：第 3.2、3.3 节。
+# * Xiong et al. (2020), *On Layer Normalization in the Transformer Architecture*：图 1。
 # * Hendrycks & Gimpel (2016), *Gaussian Error Linear Units*。

@@ -8,7 +8,7 @@
 # - why a sequence model normalises each vector by itself (LayerNorm) and not each feature over the batch (BatchNorm);
 # - why it matters *where* the layer norm stands: a model that learns or does not, by this alone.
 #
-# Lecture 6, section 5. The lab needs NumPy and Matplotlib and runs in about 45 seconds, most of them for training.
+# Lecture 6, section 5. The lab needs NumPy and Matplotlib and runs in about 20 seconds, most of them for training.
 
 # %% [markdown] lang="zh"
 # # 实验 04：残差连接与 LayerNorm
@@ -18,9 +18,9 @@
 # - 只有注意力、没有前馈网络时，模型做不到什么；
 # - 64 层网络会把梯度变成什么样，残差连接和 LayerNorm 各起什么作用；
 # - 序列模型为什么对每个向量单独归一化（LayerNorm），而不是对每个特征沿整个批归一化（BatchNorm）；
-# - LayerNorm 放在*哪里*为什么要紧：仅仅因为这一点，一个模型学得会，另一个学不会。
+# - LayerNorm 放在**哪里**为什么要紧：仅仅因为这一点，一个模型学得会，另一个学不会。
 #
-# 对应第 6 讲第 5 节。只需要 NumPy 和 Matplotlib，运行约 45 秒，大部分时间花在训练上。
+# 对应第 6 讲第 5 节。只需要 NumPy 和 Matplotlib，运行约 20 秒，大部分时间花在训练上。
 
 # %%
 import numpy as np
@@ -34,8 +34,8 @@ generator = np.random.default_rng(4)
 # %% [markdown] lang="en"
 # ## 1. What attention cannot do alone
 #
-# A function is affine, $f(x) = Ax + b$, when its answer to a sum is the sum of its answers. How far is a function from
-# that? Measure
+# For an affine function, $f(x) = Ax + b$, changes add up: $f(x+y) - f(0)$ is $f(x) - f(0)$ plus $f(y) - f(0)$. How far
+# is a function from that? Measure
 #
 # $$ \frac{\lVert f(x+y) - f(x) - f(y) + f(0)\rVert}{\lVert f(x+y) - f(0)\rVert}, $$
 #
@@ -44,7 +44,8 @@ generator = np.random.default_rng(4)
 # %% [markdown] lang="zh"
 # ## 1. 只有注意力，做不到什么
 #
-# 如果一个函数对“和”的回答等于各个回答之“和”，它就是仿射的：$f(x) = Ax + b$。一个函数离仿射有多远？用下式来量：
+# 仿射函数 $f(x) = Ax + b$ 的变化可以相加：$f(x+y) - f(0)$ 等于 $f(x) - f(0)$ 与 $f(y) - f(0)$ 之和。
+# 一个函数离仿射有多远？用下式来量：
 #
 # $$ \frac{\lVert f(x+y) - f(x) - f(y) + f(0)\rVert}{\lVert f(x+y) - f(0)\rVert}, $$
 #
@@ -80,17 +81,24 @@ rows = [
 ]
 print(figures.table(["module", "distance from affine"], rows))
 assert max(held, single) < 1e-14, "with its weights given, attention must be affine"
+assert free < forward, "a new attention must be closer to affine than the feed-forward network"
 
 # %% [markdown] lang="en"
 # Once it is decided *where to look*, attention takes a weighted mean and two matrix products: it is affine to the last
-# digit. Its only nonlinear part is the softmax that decides. With a single vector there is nothing to decide, and then
-# attention layers, however many, are one affine map. Something must act on each vector by itself, and not linearly:
-# that is the feed-forward network, with two thirds of a layer's parameters.
+# digit. Its only nonlinear part is the softmax that decides. This is meant where attention is called nearly linear; and
+# as a new layer's weights are nearly even, the whole module is closer to affine than the feed-forward network.
+#
+# With a single vector there is nothing to decide, and then attention layers, however many, are one affine map.
+# Something must act on each vector by itself, and not linearly: that is the feed-forward network, with two thirds of a
+# layer's parameters.
 
 # %% [markdown] lang="zh"
-# 一旦*看哪里*定下来，注意力就只是一次加权平均加两次矩阵乘法，精确到最后一位都是仿射的；
-# 唯一的非线性在决定权重的 softmax 里。序列只有一个向量时没有什么可决定，注意力层再多也只是一个仿射变换。
-# 所以还要有一个模块，对每个向量单独做非线性变换：这就是前馈网络，一层里三分之二的参数都在它那里。
+# 一旦**看哪里**定下来，注意力就只是一次加权平均加两次矩阵乘法，精确到最后一位都是仿射的；
+# 唯一的非线性在决定权重的 softmax 里。常说注意力“近乎线性”，就是这个意思；又因为刚初始化时各个权重相差不大，
+# 整个模块也比前馈网络更接近仿射。
+#
+# 序列只有一个向量时没有什么可决定，注意力层再多也只是一个仿射变换。所以还要有一个模块，对每个向量单独做非线性变换：
+# 这就是前馈网络，一层里三分之二的参数都在它那里。
 
 # %% [markdown] lang="en"
 # ## 2. Sixty-four layers
@@ -154,19 +162,20 @@ figures.show(fig)
 # **Figure 1.** Left: what is left of a gradient. Right: the size of the numbers that go forward. Both axes are
 # logarithmic.
 #
-# - *Plain*: the first layers of a deep stack receive nothing.
-# - *Residual*: the path through the sums lets the gradient pass. But every block adds something as large as what it
-#   got, so the numbers grow exponentially: the stack explodes instead.
+# - *Plain*: in a deep stack, hardly any gradient is left for the first layers.
+# - *Residual*: the path through the sums lets the gradient pass. But what a block adds is in proportion to what it got,
+#   so numbers and gradients grow by a factor with every block.
 # - *Residual and LayerNorm*: a block gets vectors of length $\sqrt n$, however large the stream has become, and adds
-#   something of fixed size. Growth is slow. One keeps the way open, the other keeps the scale; it takes both.
+#   something of fixed size. Growth is slow. Depth takes both: sums for the gradient to pass, norms for the scale.
 
 # %% [markdown] lang="zh"
 # **图 1** 左：梯度还剩多少。右：向前传的数值有多大。两个坐标轴都是对数坐标。
 #
-# - *plain*（没有残差）：网络深了，前面的层什么也收不到。
-# - *residual*（只有残差）：加法这条路让梯度通过了；但每一块加进来的东西和它收到的一样大，数值按指数增长——反过来爆炸了。
+# - *plain*（没有残差）：网络一深，留给前几层的梯度几乎是 0。
+# - *residual*（只有残差）：加法这条路让梯度通过了；但每一块加进来的东西和它收到的成正比，
+#   数值和梯度每过一块就大一个倍数。
 # - *residual + LayerNorm*：不管残差流变得多大，每一块收到的向量长度都是 $\sqrt n$，加进来的东西大小固定，增长就慢了。
-#   残差保证道路畅通，LayerNorm 管住尺度，两者缺一不可。
+#   所以深的网络两样都要：加法给梯度留出路，LayerNorm 不让数值越滚越大。
 
 # %% [markdown] lang="en"
 # ## 3. Every vector by itself
@@ -181,7 +190,7 @@ figures.show(fig)
 #
 # $$ \mathrm{LN}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} \odot \gamma + \beta $$
 #
-# LayerNorm 的 $\mu$、$\sigma^2$ 是在*一个*向量的各个特征上算的；BatchNorm 则对每个特征，在整批的所有向量上算。
+# LayerNorm 的 $\mu$、$\sigma^2$ 是在**一个**向量的各个特征上算的；BatchNorm 则对每个特征，在整批的所有向量上算。
 # 下面让同一条序列分别通过两者：一次单独通过，一次和另外三条序列一起通过。
 
 # %%
@@ -216,7 +225,7 @@ assert batch_change > 1, "BatchNorm must see the rest of the batch"
 
 # %% [markdown] lang="zh"
 # LayerNorm 的变化恰好是 0。换成 BatchNorm，一句话的表示就会取决于同一批里还有谁：它们多长、补齐了多少；
-# 逐 token 生成时批里常常只有一句话，统计量更靠不住。
+# 也取决于批里是不是只有它一句，而逐 token 生成时往往就是这样。
 #
 # LayerNorm 还会忘掉输入的尺度：$x$ 乘以 7.5，均值和标准差也跟着乘 7.5。不跟着变的只有 $\epsilon$
 # （它的作用是让常数向量不至于除以 0）。由公式可以算出它的影响：记 $\delta = x - \mu$，输出的变化是
@@ -246,7 +255,7 @@ assert 1e-6 < np.abs(moved).max() < 1e-4, "eps = 1e-5 must make a change of abou
 # $$ \text{Post-LN（2017）：}\quad x \leftarrow \mathrm{LN}(x + f(x)) \qquad\qquad
 # \text{Pre-LN（GPT-2、HW3）：}\quad x \leftarrow x + f(\mathrm{LN}(x)) $$
 #
-# 区别在于残差这条路*上面*有没有 LayerNorm。下面两个语言模型的初始参数完全相同，别的也没有任何差别。
+# 区别在于残差这条路**上面**有没有 LayerNorm。下面两个语言模型的初始参数完全相同，别的也没有任何差别。
 # 它们读同一段“城市语言”的文本（下一节介绍这种语言），我们量每一层前馈网络第二个矩阵的梯度，取三个种子的平均。
 
 # %%
@@ -290,16 +299,17 @@ figures.show(fig)
 #
 # With Post-LN, the layers near the output have the largest gradients, and they grow with the depth. With Pre-LN they
 # shrink: the last norm divides by the size of a stream to which every layer has added. Xiong et al. (2020) derive it:
-# for Pre-LN the last gradient falls like $1/\sqrt L$, for Post-LN it does not fall. A first step that is right for one
-# is too large for the other.
+# for Pre-LN the last gradient falls like $1/\sqrt L$, for Post-LN it does not fall. The larger the gradient, the more a
+# step of the same length changes the loss: a first step that suits Pre-LN can be too long for Post-LN.
 
 # %% [markdown] lang="zh"
 # **图 2** 刚初始化的模型里 `ff.linear_out.weights` 的梯度长度。左：不同深度的模型，最后一层的梯度。
 # 右：最深的模型，各层的梯度。
 #
-# Post-LN 靠近输出的层梯度最大，而且模型越深越大。Pre-LN 则相反：每一层都往残差流里加一份，
-# 最后的 LayerNorm 除以残差流的大小，梯度就变小了。Xiong et al. (2020) 从理论上推出了这一点：Pre-LN 最后一层的梯度
-# 按 $1/\sqrt L$ 下降，Post-LN 的不下降。所以第一步走多大合适，对两者并不一样：适合 Pre-LN 的，对 Post-LN 就太大。
+# Post-LN 靠近输出的层梯度最大，而且模型越深越大。Pre-LN 则相反：残差流一层层累加，越来越大，
+# 最后的 LayerNorm 除以它的大小，梯度就变小了。Xiong et al. (2020) 从理论上推出了这一点：Pre-LN 最后一层的梯度
+# 按 $1/\sqrt L$ 下降，Post-LN 的不下降。梯度越大，同样长的一步对损失的改变就越大：
+# 适合 Pre-LN 的第一步，对 Post-LN 可能就太长了。
 
 # %% [markdown] lang="en"
 # ## 5. Training six layers
@@ -331,19 +341,19 @@ print(f"\n{len(language.sentences)} sentences; floor {language.floor():.4f} nats
 # *millinats per word above the floor*, which is 1000 times the mean KL divergence from the true distribution; a perfect
 # model has 0.
 #
-# Six layers, $d = 48$, Adam, 250 steps of 16 pieces of text. The learning rate stays at its peak for 100 steps and then
-# falls with $1/\sqrt{\text{step}}$. *With warm-up* it rises to the peak in a line over those 100 steps instead: the
-# runs differ in the first 100 steps only.
+# Six layers, $d = 48$, Adam, 120 steps of 16 pieces of text. The learning rate stays at its peak for 50 steps and then
+# falls with $1/\sqrt{\text{step}}$. *With warm-up* it rises to the peak in a line over those 50 steps instead: the
+# rates differ in the first 50 steps only.
 
 # %% [markdown] lang="zh"
 # 所有句子连同概率都能列出来，所以任何开头之后，下一个词的真实概率都知道，熵也就知道：这是交叉熵的下界，
-# 任何模型都低不过它。结果写成*每个词超出下界多少毫 nat*，也就是和真实分布的平均 KL 散度乘以 1000；完美的模型是 0。
+# 任何模型都低不过它。结果写成**每个词超出下界多少毫 nat**，也就是和真实分布的平均 KL 散度乘以 1000；完美的模型是 0。
 #
-# 六层，$d = 48$，Adam，250 步，每步 16 段文本。学习率前 100 步保持在峰值，之后按 $1/\sqrt{\text{step}}$ 下降。
-# *预热*则是在这 100 步里从 0 线性升到峰值：两种训练只在前 100 步有差别。
+# 六层，$d = 48$，Adam，120 步，每步 16 段文本。学习率前 50 步保持在峰值，之后按 $1/\sqrt{\text{step}}$ 下降。
+# **预热**则是在这 50 步里从 0 线性升到峰值：两种训练的学习率只在前 50 步不同。
 
 # %%
-STEPS, PEAK_UNTIL, EVERY = 250, 100, 10
+STEPS, PEAK_UNTIL, EVERY = 120, 50, 10
 
 
 def rates(peak: float, warm_up: bool) -> np.ndarray:
@@ -411,8 +421,8 @@ figures.show(fig)
 #
 # At the small rate both learn alike. At the large one, Post-LN without warm-up is destroyed in its first steps: it ends
 # where a model ends that knows the frequencies of the words only, and never comes back. With warm-up it learns, though
-# restlessly. Pre-LN learns without. So the original model's schedule begins with a warm-up, and nearly all language
-# models since GPT-2 are Pre-LN.
+# restlessly. Pre-LN learns without. The original Transformer is Post-LN, and its schedule begins with a warm-up; GPT-2
+# moved the norms, and most language models have followed it.
 #
 # (The last digits depend on the machine: training is chaotic. The order does not.)
 
@@ -420,8 +430,8 @@ figures.show(fig)
 # **图 3** 六层模型在城市语言上的训练，学习率一小一大。
 #
 # 学习率小时，两者学得一样好。学习率大时，不预热的 Post-LN 在最初几步就被推坏了：它停在“只知道词频”的水平，再也回不来。
-# 预热之后能学会，但仍不稳定。Pre-LN 不预热也能学会。所以原论文的学习率要先预热，
-# 而 GPT-2 之后的语言模型几乎都用 Pre-LN。
+# 加上预热，它学得会，只是曲线忽上忽下。Pre-LN 没有预热，照样学会。原论文的 Transformer 是 Post-LN，学习率从预热开始；
+# GPT-2 把 LayerNorm 移了位置，后来的语言模型大多跟着它。
 #
 # （最后几位数字随机器而变：训练是混沌的。高低次序不变。）
 
@@ -429,37 +439,42 @@ figures.show(fig)
 # ## 6. Why Pre-LN needs one more norm
 #
 # With Post-LN every block ends with a norm, so its output has size 1, but for the norm's own weights. In a Pre-LN model
-# nothing normalises the stream itself: every block adds to it. Here is its root mean square in the models that have
-# just been trained at the small rate.
+# nothing normalises the stream itself: every block adds to it. Here is its root mean square in three of the models that
+# have just been trained, and what the two Pre-LN models are worth when their last norm is left out.
 
 # %% [markdown] lang="zh"
-# ## 6. 为什么 Pre-LN 最后要多一个 LayerNorm
+# ## 6. 为什么 Pre-LN 的末尾还要一个 LayerNorm
 #
 # Post-LN 的每一块都以 LayerNorm 结尾，输出的大小是 1（除非 LayerNorm 自己的参数把它改了）。
-# Pre-LN 里没有任何东西把残差流本身归一化，每一块都往里加。
-# 下面是刚才用小学习率训练好的两个模型里，残差流的均方根。
+# Pre-LN 的残差流从头到尾不经过 LayerNorm，每一块只管往里加。
+# 下面是刚才训练好的模型中的三个，先看残差流的均方根，再看两个 Pre-LN 模型去掉最后的 LayerNorm 会怎样。
 
 # %% tags=["volatile"]
 from handouts.labs import residual_stream
 
-sizes = {kind: residual_stream.sizes(results[kind, SMALL, False][0].model, text[:, :-1], 6) for kind in PLACES}
-rows = [[kind, *(f"{size:.1f}" for size in sizes[kind])] for kind in PLACES]
-print(figures.table(["after layer", *map(str, range(1, 7))], rows))
+shown = [(city_training.POST, SMALL), (city_training.PRE, SMALL), (city_training.PRE, LARGE)]
+sizes = {key: residual_stream.sizes(results[*key, False][0].model, text[:, :-1], 6) for key in shown}
+rows = [[*key, *(f"{size:.1f}" for size in sizes[key])] for key in shown]
+print("root mean square of the stream\n" + figures.table(["", "rate", *(f"layer {n}" for n in range(1, 7))], rows))
 
-run, curve = results[city_training.PRE, SMALL, False]
-bare = residual_stream.logits_without_last_norm(run.model, run.test, 6)
-left_out = millinats_above_floor(run.chances, city_training.log_softmax(bare))
-print(f"\nPre-LN, millinats above the floor: {curve[-1]:.0f}; with the last norm left out: {left_out:.0f}")
-assert left_out > 2 * curve[-1], "without its last norm the model must be much worse"
-assert sizes[city_training.PRE][-1] > sizes[city_training.PRE][0], "the Pre-LN stream must grow"
+rows = []
+for kind, peak in shown[1:]:
+    run, curve = results[kind, peak, False]
+    bare = residual_stream.logits_without_last_norm(run.model, run.test, 6)
+    left_out = millinats_above_floor(run.chances, city_training.log_softmax(bare))
+    rows.append([kind, peak, f"{curve[-1]:.0f}", f"{left_out:.0f}"])
+    assert left_out > 1.3 * curve[-1], "without its last norm the model must be worse"
+    assert sizes[kind, peak][-1] > 1.5 * sizes[kind, peak][0], "the Pre-LN stream must grow"
+print("\nmillinats above the floor\n" + figures.table(["", "rate", "with the last norm", "without"], rows))
 
 # %% [markdown] lang="en"
-# The output map would see numbers whose size depends on the depth and on the training so far, and its logits would
-# grow with them. One LayerNorm after the last block (`ln_f` in GPT-2, `DecoderLM.ln` in HW3) makes the size 1 again.
+# Without it, the output layer sees numbers whose size depends on the depth and on the training so far, and the logits
+# grow with them: many times too large, they are certain of words that are wrong. One LayerNorm after the last block
+# (`ln_f` in GPT-2, `DecoderLM.ln` in HW3) makes the size 1 again.
 
 # %% [markdown] lang="zh"
-# 没有它，输出层看到的数值有多大，就取决于层数和训练到了哪一步，logits 也跟着变大。在最后一块之后加一个 LayerNorm
-# （GPT-2 的 `ln_f`，HW3 的 `DecoderLM.ln`），大小就重新回到 1。
+# 没有它，输出层看到的数值有多大，就取决于层数和训练到了哪一步，logits 也跟着变大：大了许多倍，
+# 错的词也会被说得十拿九稳。在最后一块之后加一个 LayerNorm（GPT-2 的 `ln_f`，HW3 的 `DecoderLM.ln`），大小就重新回到 1。
 
 # %% [markdown] lang="en"
 # ## To think about

@@ -6,10 +6,10 @@
 # - teacher forcing: all losses of a sentence from one forward pass, and what a model is never shown by it;
 # - label smoothing: what it asks for, and what it costs exactly;
 # - batches of like length; the learning rate with its warm-up; Adam's first step, which is why there is one;
-# - the mean of the last checkpoints, and the limit on the length of an output;
-# - the original configuration in one table.
+# - the mean of the last checkpoints, and the limit on the length of an output.
 #
-# Lecture 6, section 7, and section 6.2. The lab needs NumPy and Matplotlib and runs in about 20 seconds.
+# Lecture 6, section 7. The lab needs NumPy and Matplotlib and runs in about 20 seconds. All numbers of the original
+# recipe stand in one table at the end of lab 06.
 
 # %% [markdown] lang="zh"
 # # 实验 05：训练配方
@@ -19,10 +19,9 @@
 # - teacher forcing：一次前向得到一句话的所有损失，以及模型因此从来没见过什么；
 # - 标签平滑：它要求模型做什么，精确的代价是多少；
 # - 按长度分批；带预热的学习率；Adam 的第一步——为什么需要预热；
-# - 最后几个检查点的平均，以及输出长度的上限；
-# - 一张表列出原论文的配置。
+# - 最后几个检查点的平均，以及输出长度的上限。
 #
-# 对应第 6 讲第 7 节和 6.2 节。只需要 NumPy 和 Matplotlib，运行约 20 秒。
+# 对应第 6 讲第 7 节。只需要 NumPy 和 Matplotlib，运行约 20 秒。原论文配方里的全部数字，列在实验 06 末尾的一张表里。
 
 # %%
 import numpy as np
@@ -44,7 +43,7 @@ language = city_language()
 # %% [markdown] lang="zh"
 # ## 1. Teacher forcing
 #
-# 训练语言模型，就是让文本里的每个词在它前面那些*真实的*词之后有很高的概率。标签就是原文右移一位：
+# 训练语言模型，就是让文本里的每个词在它前面那些**真实的**词之后有很高的概率。标签就是错开一位的原文：
 
 # %%
 sentence = ". madrid is the capital of spain ."
@@ -58,7 +57,7 @@ print(
 # what a forward pass of that prefix alone would give. Compare, with a new model in float64:
 
 # %% [markdown] lang="zh"
-# 有了因果掩码，*一次*前向里的位置 $t$ 只看得到第 $1 \ldots t$ 个词，结果和只用这个前缀单独做一次前向完全一样。
+# 有了因果掩码，**一次**前向里的位置 $t$ 只看得到第 $1 \ldots t$ 个词，结果和只用这个前缀单独做一次前向完全一样。
 # 用一个刚初始化的 float64 模型比一比：
 
 # %%
@@ -100,7 +99,7 @@ assert [count, len(forwards) - count] == [1, 7], "seven labels must take one for
 # ## 2. Teacher forcing 没教过的：exposure bias
 #
 # 训练时模型读的都是真实文本，使用时读的却是自己写的东西，错误也在其中。在城市语言里，错误可以数出来：
-# 每个位置上哪些词可能出现是已知的。设 $e$ 是模型在*真实*前缀之后分给“不可能出现的词”的概率。
+# 每个位置上哪些词可能出现是已知的。设 $e$ 是模型在**真实**前缀之后分给“不可能出现的词”的概率。
 # $n$ 个词的句子要没有错，$n$ 个词都得对：大约有 $(1-e)^n$ 的句子能做到。
 #
 # 让一个两层模型学这种语言，隔一段时间让它写 400 句话。
@@ -192,7 +191,7 @@ assert abs(gap - 12.72) < 0.005, "log(0.9 * 36999 / 0.1) must be 12.72"
 
 # %% [markdown] lang="zh"
 # 有了平滑，最优的 logits 就是有限的：按原论文的词表大小，正确类只需领先
-# $\log\frac{(1-\epsilon)(V-1)}{\epsilon} = 12.72$，领先得更多反而会被*推回来*。
+# $\log\frac{(1-\epsilon)(V-1)}{\epsilon} = 12.72$，领先得更多反而会被**推回来**。
 
 # %% [markdown] lang="en"
 # ## 4. Label smoothing: what it costs
@@ -245,19 +244,19 @@ axis.legend()
 figures.show(fig)
 
 # %% [markdown] lang="en"
-# **Figure 1.** The cost of label smoothing. The dashed line is the cost of a word that is certain: it gets $1-\epsilon$
-# instead of 1.
+# **Figure 1.** The cost of label smoothing. The dashed line is the cost of a word that is certain, if it gets
+# $1-\epsilon$ instead of 1.
 #
-# The perplexity suffers, and at no place another word becomes the likeliest, because $(1-\epsilon)p + \epsilon/V$ grows
-# with $p$. Vaswani et al. (2017) say the same: smoothing "hurts perplexity" but improves accuracy and BLEU. Who wants a
-# translation takes it; who wants probabilities, as in pre-training, mostly does not.
+# Since $(1-\epsilon)p + \epsilon/V$ grows with $p$, the likeliest word is the same at every place; what suffers is the
+# perplexity. Vaswani et al. (2017) report that smoothing "hurts perplexity" but improves accuracy and BLEU. That is a
+# fair price where the choice of words counts, and a poor bargain where the probabilities do, as in pre-training.
 
 # %% [markdown] lang="zh"
-# **图 1** 标签平滑的代价。虚线是“确定无疑的词”的代价：它得到的概率从 1 变成 $1-\epsilon$。
+# **图 1** 标签平滑的代价。虚线是“确定无疑的词”的代价，假设它得到的概率从 1 变成 $1-\epsilon$。
 #
-# 困惑度变差了，但没有一个位置上最可能的词变成别的词，因为 $(1-\epsilon)p + \epsilon/V$ 随 $p$ 递增。
-# Vaswani et al. (2017) 说的也是这件事：平滑损害困惑度，却提高准确率和 BLEU。翻译要的是最好的译文，所以用它；
-# 预训练要的是准确的概率，通常不用。
+# $(1-\epsilon)p + \epsilon/V$ 随 $p$ 递增，所以每个位置上最可能的词都没有变，受损的只是困惑度。
+# Vaswani et al. (2017) 报告说，平滑损害困惑度，却提高准确率和 BLEU。看重选词时，这个代价付得起；
+# 看重概率本身时（例如预训练），就划不来了。
 
 # %% [markdown] lang="en"
 # ## 5. Batches of like length
@@ -342,7 +341,7 @@ figures.show(fig)
 # ## 7. Adam's first step
 #
 # Adam divides the mean of the gradients by the root of the mean of their squares, each corrected for its start at zero.
-# After *one* gradient both means are that gradient: $\hat m = g$, $\hat v = g^2$, and the step is
+# After *one* gradient $g$ the means are $\hat m = g$ and $\hat v = g^2$, and the step is
 #
 # $$ \mathrm{lr} \cdot \frac{g}{|g| + \epsilon} \approx \mathrm{lr} \cdot \mathrm{sign}(g), $$
 #
@@ -351,7 +350,7 @@ figures.show(fig)
 # %% [markdown] lang="zh"
 # ## 7. Adam 的第一步
 #
-# Adam 用梯度的均值除以“梯度平方的均值”的平方根，两个均值都做了偏差修正。只看过*一个*梯度时，两个均值都由它决定：
+# Adam 用梯度的均值除以“梯度平方的均值”的平方根，两个均值都做了偏差修正。只看过**一个**梯度时，两个均值都由它决定：
 # $\hat m = g$、$\hat v = g^2$，更新量是
 #
 # $$ \mathrm{lr} \cdot \frac{g}{|g| + \epsilon} \approx \mathrm{lr} \cdot \mathrm{sign}(g), $$
@@ -397,21 +396,21 @@ figures.show(fig)
 # **图 3** 梯度是纯噪声时，Adam 每一步把参数移动多远（以学习率为单位）。
 #
 # 时间长了，噪声大多互相抵消：每步只走学习率的 0.23 倍。最初几步里，Adam 看到的太少，认不出这是噪声，
-# 于是让*每个*参数都走满整整一个学习率，方向只由一个小批量决定。预热就是让这几步小一些。
+# 于是让**每个**参数都走满整整一个学习率，方向只由一个小批量决定。预热就是让这几步小一些。
 # （Liu et al. 2020 从 $1/\sqrt{\hat v}$ 的方差得到同样的结论。）
 
 # %% [markdown] lang="en"
 # ## 8. The mean of the last checkpoints
 #
-# Under a constant learning rate the parameters keep being pulled about by the last few batches. One cure is to lower
-# the rate at the end. The other costs nothing: save a checkpoint now and then, and take the mean of the last few. Both
-# models of section 2 go on for 250 steps from step 400, twice: at the constant rate, with a checkpoint every 50 steps;
-# and with a rate that falls in a line to 0.
+# At a constant learning rate the parameters never come to rest: every batch pushes them a little its own way. One cure
+# is to lower the rate at the end. The other costs nothing: save a checkpoint now and then, and take the mean of the
+# last few. Both models of section 2 go on for 250 steps from step 400, twice: at the constant rate, with a checkpoint
+# every 50 steps; and with a rate that falls in a line to 0.
 
 # %% [markdown] lang="zh"
 # ## 8. 最后几个检查点的平均
 #
-# 学习率不变时，参数一直被最近几个小批量“拽来拽去”。一个办法是最后把学习率降下来；另一个办法不花任何代价：
+# 学习率不变，参数就静不下来：每个批次都把它朝自己的方向推一点。一个办法是最后把学习率降下来；另一个办法不花任何代价：
 # 隔一段时间存一个检查点，把最后几个的参数平均。第 2 节的两个模型从第 400 步出发，再训练 250 步，做两遍：
 # 一遍学习率不变，每 50 步存一个检查点；一遍学习率线性降到 0。
 
@@ -464,7 +463,7 @@ figures.show(fig)
 # **图 4** 星号是把最后五个红点的参数平均得到的模型。
 #
 # 平均之后比参与平均的大多数（甚至每一个）模型都好，和把学习率降到 0 差不多；而后者得事先知道什么时候停。
-# 原论文的 base 模型取最后 5 个检查点（相隔 10 分钟），big 取 20 个。
+# 在原论文里，base 用最后 5 个来平均，每个相隔 10 分钟；big 用 20 个。
 
 # %% [markdown] lang="en"
 # ## 9. An output must end
@@ -503,48 +502,6 @@ for length in (4, 10):
     assert [len(endless), len(short)] == [length + 50, 0], "an output must have the source's length + 50 tokens at most"
 
 # %% [markdown] lang="en"
-# ## 10. The original configuration
-#
-# | | base | big |
-# |---|---|---|
-# | layers, encoder + decoder | 6 + 6 | 6 + 6 |
-# | $d$, FFN, heads | 512, 2048, 8 | 1024, 4096, 16 |
-# | parameters | 65 M | 213 M |
-# | dropout | 0.1 | 0.3 (English-French: 0.1) |
-# | label smoothing | 0.1 | 0.1 |
-# | Adam | $\beta_1 = 0.9$, $\beta_2 = 0.98$, $\epsilon = 10^{-9}$ | the same |
-# | learning rate | section 6, warm-up 4000 | the same |
-# | vocabulary, English-German | BPE, 37,000, shared | the same |
-# | tokens in a batch | about 25,000 source and 25,000 target | the same |
-# | steps | 100,000 (12 hours on 8 P100) | 300,000 (3.5 days) |
-# | checkpoints in the mean | 5 | 20 |
-# | decoding | beam 4, length penalty 0.6, source + 50 tokens at most | the same |
-# | BLEU, English-German | 27.3 | 28.4 |
-#
-# Source: Vaswani et al. (2017), sections 5 and 6.1, tables 2 and 3.
-
-# %% [markdown] lang="zh"
-# ## 10. 原论文的配置
-#
-# | | base | big |
-# |---|---|---|
-# | 层数（编码器 + 解码器） | 6 + 6 | 6 + 6 |
-# | $d$、FFN、头数 | 512、2048、8 | 1024、4096、16 |
-# | 参数量 | 65 M | 213 M |
-# | dropout | 0.1 | 0.3（英法 0.1） |
-# | 标签平滑 | 0.1 | 0.1 |
-# | Adam | $\beta_1 = 0.9$，$\beta_2 = 0.98$，$\epsilon = 10^{-9}$ | 同左 |
-# | 学习率 | 第 6 节的公式，预热 4000 步 | 同左 |
-# | 词表（英德） | BPE，37,000，源和目标共享 | 同左 |
-# | 每批 token 数 | 源、目标各约 25,000 | 同左 |
-# | 步数 | 100,000（8 块 P100，12 小时） | 300,000（3.5 天） |
-# | 平均的检查点数 | 5 | 20 |
-# | 解码 | beam 4，长度惩罚 0.6，输出不超过源句 + 50 | 同左 |
-# | BLEU（英德） | 27.3 | 28.4 |
-#
-# 出处：Vaswani et al. (2017)，第 5 节、6.1 节，表 2、表 3。
-
-# %% [markdown] lang="en"
 # ## To think about
 #
 # 1. Take the mean of the parameters of the two models of section 8, which began with different seeds. What do you
@@ -577,4 +534,4 @@ for length in (4, 10):
 # - Müller, Kornblith & Hinton (2019), *When Does Label Smoothing Help?*
 # - Liu et al. (2020), *On the Variance of the Adaptive Learning Rate and Beyond*：第 3 节。
 # - Bengio et al. (2015), *Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks*：
-#   Transformer 之前就有的、缓解 exposure bias 的办法。
+#   Transformer 出现之前缓解 exposure bias 的一个办法。

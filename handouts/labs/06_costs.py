@@ -37,9 +37,9 @@ from handouts.labs.stopwatch import shortest
 # %% [markdown] lang="en"
 # ## 1. Parameters
 #
-# A layer of width $d$ holds four maps $d \to d$ (attention: $4d^2 + 4d$), the maps $d \to 4d$ and $4d \to d$
+# A layer of width $d$ holds four projections $d \to d$ (attention: $4d^2 + 4d$), the maps $d \to 4d$ and $4d \to d$
 # (feed-forward: $8d^2 + 5d$), and two layer norms ($4d$): about $12d^2$ in all, two thirds of it in the feed-forward
-# part.
+# network.
 
 # %% [markdown] lang="zh"
 # ## 1. 参数量
@@ -63,7 +63,7 @@ print(figures.table(["d = 1024", "by the formula", "in the module", "share"], ro
 
 assert by_formula == by_module, "the formulas count what the modules hold"
 assert parameters.block(1024, 4096) == parameters.counted(layer) == 12_596_224, "a layer of width 1024"
-assert round(by_formula[1] / 12_596_224, 3) == 0.666, "two thirds are in the feed-forward part"
+assert round(by_formula[1] / 12_596_224, 3) == 0.666, "two thirds are in the feed-forward network"
 
 # %% [markdown] lang="en"
 # Now a whole model, GPT-2 small: $d = 768$, 12 layers, 50,257 tokens, 1024 positions. Its output layer is the token
@@ -117,7 +117,7 @@ print(figures.table(["GPT-2 small, n = 1024", "MFLOPs a token", "share"], rows))
 
 assert F == 284_812_800, "284.8 MFLOPs a token"
 shares = {name: round(100 * number / F, 1) for name, number in flops.items()}
-assert shares["feed-forward"] == 39.8, "the feed-forward part takes 39.8%"
+assert shares["feed-forward"] == 39.8, "the feed-forward network takes 39.8%"
 assert shares["output layer"] == 27.1, "the output layer takes 27.1%"
 assert shares["q, k, v projections"] == 14.9, "the three projections take 14.9%"
 assert shares["attention core"] == 13.3, "q kT and weights v take 13.3%"
@@ -160,12 +160,12 @@ print(f"our DecoderLM: {sum(products):,} FLOPs in {len(products)} products; the 
 assert sum(products) == by_formula, "the formula is our framework's count"
 
 # %% [markdown] lang="en"
-# **$2N$.** Each weight meets each token in one multiplication and one addition. Hence the rule of thumb "forward
-# $2N$, backward twice that, together $6N$ a token", with $N$ parameters:
+# **$2N$.** A token uses each weight once, for a multiplication and an addition. Hence the rule of thumb "forward $2N$,
+# backward twice that, together $6N$ a token", with $N$ parameters:
 
 # %% [markdown] lang="zh"
-# **$2N$** 每个权重对每个 token 做一次乘法、一次加法，由此有经验法则“前向 $2N$，反向是前向的两倍，合计每 token $6N$”，
-# 其中 $N$ 是参数量：
+# **$2N$** 一个 token 经过模型，每个权重都用上一次：一乘一加。经验法则“前向 $2N$，反向加倍，合计每 token $6N$”
+# 就是这样来的，其中 $N$ 是参数量：
 
 # %%
 core = flops["attention core"]
@@ -184,7 +184,7 @@ assert round(2 * N / 1e6, 1) == 248.9, "2N is 248.9 M"
 # %%
 kinds = {
     "feed-forward": ("feed-forward", ["feed-forward"], figures.BLUE),
-    "attention's maps": ("attention", ["q, k, v projections", "out projection"], figures.GREEN),
+    "projections": ("attention", ["q, k, v projections", "out projection"], figures.GREEN),
     "attention core": (None, ["attention core"], figures.RED),
     "embedding / output layer": ("token embedding", ["output layer"], figures.ORANGE),
 }
@@ -215,7 +215,7 @@ figures.show(fig)
 # ## 3. The $n^2$ of attention
 #
 # In a layer the core takes $4nd$ and everything else $24d^2$ for a token, so its share is $n / (6d + n)$: one half at
-# $n = 6d$. (LLaMA's feed-forward part has three matrices of width 11,008, which is 2.7 $d$, instead of two of
+# $n = 6d$. (LLaMA's feed-forward network has three matrices of width 11,008, which is 2.7 $d$, instead of two of
 # width $4d$: the same FLOPs within 1%.)
 
 # %% [markdown] lang="zh"
@@ -251,11 +251,12 @@ axes.minorticks_off()
 figures.show(fig)
 
 # %% [markdown] lang="en"
-# **Figure 2.** The wider the model, the later attention's FLOPs matter. At usual lengths most FLOPs are in the
-# linear maps.
+# **Figure 2.** The wider the model, the later attention's FLOPs matter. With a few thousand tokens, LLaMA-7B spends
+# most of its FLOPs in the projections and the feed-forward network.
 
 # %% [markdown] lang="zh"
-# **图 2** 模型越宽，注意力的 FLOPs 越晚才变得重要。在常见的长度下，大部分 FLOPs 仍在投影和前馈里。
+# **图 2** 模型越宽，注意力的 FLOPs 越晚才变得重要。上下文只有几千个 token 时，LLaMA-7B 的 FLOPs
+# 主要花在投影和前馈上。
 
 # %% [markdown] lang="en"
 # ## 4. Activations
@@ -359,16 +360,16 @@ assert hidden == 64 * 2**20, "64 MiB"
 # %% [markdown] lang="en"
 # ## 5. Time
 #
-# The core's share of a layer's **time** is larger than its share of FLOPs. Scaling, masking and softmax take hardly any
-# FLOPs, but each reads and writes the whole $h \times S \times S$ stack. Measured on the machine that built
-# this page, the processor time of a forward pass ($d = 256$, $h = 4$, float32) of our layer and of PyTorch's; yours
-# will differ.
+# FLOPs are not time. The small steps of the core (scale, mask, softmax) compute little, yet each of them goes through
+# the whole $h \times S \times S$ stack. So the core takes more of a layer's **time** than of its FLOPs. Measured on the
+# machine that built this page, the processor time of a forward pass ($d = 256$, $h = 4$, float32) of our layer and of
+# PyTorch's; yours will differ.
 
 # %% [markdown] lang="zh"
 # ## 5. 时间
 #
-# 注意力核心占一层**时间**的比例，比它占 FLOPs 的比例大。缩放、加掩码、softmax 几乎没有 FLOPs，
-# 却每次都要把 $h \times S \times S$ 的矩阵整个读写一遍。下面是在生成本页的机器上测的前向的处理器时间
+# FLOPs 不等于时间。核心里的几个小步骤（缩放、掩码、softmax）没算多少，可每一步都要走遍整个
+# $h \times S \times S$ 的数组，所以核心占的**时间**比它占的 FLOPs 更多。下面是在生成本页的机器上测的前向的处理器时间
 # （$d = 256$，$h = 4$，float32），一列是我们的层，一列是 PyTorch 的；在你的机器上数字会不同。
 
 # %% tags=["volatile"]
@@ -401,13 +402,14 @@ print(figures.table(["S", "core, of FLOPs", "of time, our framework", "of time, 
 # %% [markdown] lang="en"
 # ## 6. The original configuration
 #
-# The two models of *Attention Is All You Need* (table 3 and section 5), with our count of their parameters (lab 02
-# derives it):
+# The two models of *Attention Is All You Need* (sections 5 and 6.1, tables 2 and 3), with our count of their parameters
+# (lab 02 derives it). What each line of the training is for: lab 05.
 
 # %% [markdown] lang="zh"
 # ## 6. 原论文的配置
 #
-# *Attention Is All You Need* 的两个模型（表 3 和第 5 节），最后一行是我们数出的参数量（推导见实验 02）：
+# *Attention Is All You Need* 的两个模型（第 5 节、6.1 节，表 2、表 3），最后一行是我们数出的参数量（推导见实验 02）。
+# 训练部分每一行的用意见实验 05。
 
 # %%
 rows = [
@@ -415,14 +417,18 @@ rows = [
     ("width d", 512, 1024),
     ("feed-forward width", 2048, 4096),
     ("heads x size of a head", "8 x 64", "16 x 64"),
-    ("dropout", 0.1, 0.3),
-    ("label smoothing", 0.1, 0.1),
-    ("Adam: beta 1, beta 2, eps", "0.9, 0.98, 1e-9", "0.9, 0.98, 1e-9"),
-    ("warm-up steps", "4,000", "4,000"),
+    ("vocabulary, English-German", "BPE, 37,000, shared", "same"),
+    ("tokens in a batch, source + target", "25,000 + 25,000", "same"),
+    ("dropout", 0.1, "0.3 (English-French: 0.1)"),
+    ("label smoothing", 0.1, "same"),
+    ("Adam: beta 1, beta 2, eps", "0.9, 0.98, 1e-9", "same"),
+    ("warm-up steps", "4,000", "same"),
     ("steps", "100,000", "300,000"),
     ("time on 8 P100 GPUs", "12 hours", "3.5 days"),
     ("checkpoints averaged", 5, 20),
-    ("BLEU English-German", 27.3, 28.4),
+    ("beam, length penalty", "4, 0.6", "same"),
+    ("tokens of output at most", "source + 50", "same"),
+    ("BLEU, English-German", 27.3, 28.4),
     ("parameters, paper", "65 M", "213 M"),
 ]
 counts = [encoder_decoder.total(model) for model in (encoder_decoder.BASE, encoder_decoder.BIG)]
@@ -446,7 +452,7 @@ print(figures.table(["", "base", "big"], rows))
 # - Dao et al. (2022), *FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*.
 
 # %% [markdown] lang="zh"
-# ## 思考题
+# ## 想一想
 #
 # 1. 把 $d$ 加倍而参数量不变，层数还剩多少？每 token 的 FLOPs、$n = 6d$ 的分界点、保存的激活值各会怎样？
 # 2. 有 KV 缓存时，生成一个新 token 的 FLOPs 就是本实验算的数。那么要读多少字节？批大小为 1 时，卡在哪一个上？
@@ -455,6 +461,6 @@ print(figures.table(["", "base", "big"], rows))
 #
 # ## 延伸阅读
 #
-# - Kaplan et al. (2020)，*Scaling Laws for Neural Language Models*，第 2.1 节：同样的算法。
-# - Korthikanti et al. (2022)，*Reducing Activation Recomputation in Large Transformer Models*，第 4 节。
-# - Dao et al. (2022)，*FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*。
+# - Kaplan et al. (2020), *Scaling Laws for Neural Language Models*：第 2.1 节，同样的算法。
+# - Korthikanti et al. (2022), *Reducing Activation Recomputation in Large Transformer Models*：第 4 节。
+# - Dao et al. (2022), *FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*。

@@ -1,7 +1,7 @@
 # %% [markdown] lang="en"
 # # Lab 07. The same words, turned
 #
-# Three models judge sentences about films: one that counts words, a Transformer without positions, and one with them.
+# Three models judge sentences about films: a bag of words, a Transformer without positions, and one with them.
 # You will see
 #
 # - the framework and torch train the same model, step by step, to the last digits;
@@ -15,7 +15,7 @@
 # %% [markdown] lang="zh"
 # # 实验 07：转折句
 #
-# 三个模型来判断影评是褒是贬：一个只数词，一个是不带位置的 Transformer，一个是带位置的 Transformer。你会看到：
+# 三个模型来判断影评是褒是贬：词袋模型，不带位置的 Transformer，带位置的 Transformer。你会看到：
 #
 # - 我们的框架和 torch 训练同一个模型，每一步都一致，一直到最后几位小数；
 # - 哪些句子需要注意力，哪些还需要位置；
@@ -97,19 +97,19 @@ for positions in (False, True):
 print(figures.table(["positions", "loss at step 1", f"at step {TWIN_STEPS}", "largest difference from torch"], rows))
 
 # %% [markdown] lang="en"
-# No backward pass was written by hand, yet twenty forward passes, backward passes and steps of Adam agree to rounding.
+# Forward passes, backward passes and steps of Adam: twenty of each agree with torch's to rounding.
 #
 # ## 3. Who can tell what
 #
-# Now we train for longer: 120 batches of 24 sentences. The counter of words is a logistic regression, fitted to all the
-# same sentences at once. Then all three judge sentences that none has seen.
+# Now we train for longer: 120 batches of 24 sentences. The bag of words is a logistic regression on how often each word
+# occurs, fitted to all the same sentences at once. Then all three judge sentences that none has seen.
 
 # %% [markdown] lang="zh"
-# 反向传播一行都没有手写，可是 20 次前向、反向和 Adam 更新都和 torch 一致，只差舍入误差。
+# 前向、反向、Adam 更新，连续 20 次都和 torch 一致，只差舍入误差。
 #
 # ## 3. 谁能分清什么
 #
-# 现在训练得久一些：120 批，每批 24 句。数词的模型是逻辑回归，一次用上同样的全部句子。
+# 现在训练得久一些：120 批，每批 24 句。词袋模型是对各词出现次数做的逻辑回归，一次用上同样的全部句子。
 # 然后三个模型都来判断没见过的句子。
 
 # %%
@@ -130,7 +130,7 @@ print(figures.table(["judged rightly", *reversal.MODELS], rows))
 assert right == {"plain": [0.5, 1, 1], "negated": [0.5, 1, 1], "turned": [0.5, 0.5, 1]}, "only positions tell all"
 
 # %% [markdown] lang="en"
-# - **Counting words** is guessing, even on plain sentences: a plain and a negated sentence with the same adjectives
+# - The **bag of words** guesses, even on plain sentences: a plain and a negated sentence with the same adjectives
 #   have opposite verdicts, and a sum over words cannot say "good, unless there is a *not*".
 # - **Attention** can: each word sees whether there is a *not*. That suffices for negated sentences, whatever the order.
 # - **Turned** sentences need the order. Without positions, the two of a pair get the same scores, so exactly one of
@@ -140,7 +140,8 @@ assert right == {"plain": [0.5, 1, 1], "negated": [0.5, 1, 1], "turned": [0.5, 0
 # verdicts one half, which costs $\ln 2$ on each. So the loss cannot fall below $\tfrac13 \ln 2 = 0.231$.
 
 # %% [markdown] lang="zh"
-# - **数词**只能猜，连普通句也一样：形容词相同的普通句和否定句结论相反，而对词求和表达不了“good 是好，除非有 *not*”。
+# - **词袋模型**只能猜，连普通句也一样：形容词相同的普通句和否定句结论相反，
+#   而对词求和表达不了“good 是好，除非有 *not*”。
 # - **注意力**可以：每个词都能看到句中有没有 *not*。对否定句来说这就够了，与顺序无关。
 # - **转折句**离不开顺序。没有位置时，一对句子得到的分数相同，所以恰好对一个、错一个。
 #
@@ -187,7 +188,7 @@ for positions, trained in ((False, blind), (True, seeing)):
 print(figures.table(["positions", "new", "trained"], rows))
 
 # %% [markdown] lang="en"
-# Training cannot help a model to which two inputs are one. What was missing is not a larger network, but the order.
+# To the model without positions the two sentences are one input: neither longer training nor more layers would help it.
 #
 # ## 5. Where it looks
 #
@@ -196,7 +197,7 @@ print(figures.table(["positions", "new", "trained"], rows))
 # initial values.
 
 # %% [markdown] lang="zh"
-# 两个输入对模型来说是同一个东西，怎么训练都没有用。缺的不是更大的网络，而是顺序。
+# 对不带位置的模型来说，这两句是同一个输入：训练再久、层数再多也没有用。
 #
 # ## 5. 它在看哪里
 #
@@ -249,7 +250,7 @@ figures.show(fig)
 # %% [markdown] lang="en"
 # ## To think about
 #
-# 1. Give the counter of words a feature for every *pair* of words that stand in one sentence. Which rows of the table
+# 1. Give the bag of words a feature for every *pair* of words that stand in one sentence. Which rows of the table
 #    change, and which cannot?
 # 2. Without positions, but with a causal mask: could the model tell turned sentences apart? (Lab 01, section 7.)
 # 3. The test sentences use the same words as the training sentences. What would happen to a sentence of ten words, and
@@ -264,7 +265,7 @@ figures.show(fig)
 # %% [markdown] lang="zh"
 # ## 想一想
 #
-# 1. 如果给数词的模型加上“同一句里出现的每一**对**词”作为特征，表里哪几行会变，哪几行不可能变？
+# 1. 如果给词袋模型加上“同一句里出现的每一**对**词”作为特征，表里哪几行会变，哪几行不可能变？
 # 2. 没有位置嵌入，但加上因果掩码：模型能分清转折句吗？（见实验 01 第 7 节。）
 # 3. 测试句用的词和训练句一样。遇到 10 个词的句子会怎样？遇到一个新名词呢？
 #

@@ -24,7 +24,8 @@ def draw(axis: Axes, numbers: NDArray[Any], groups: NDArray[Any], title: str, ro
     """
     axis.imshow(groups, cmap=ListedColormap([figures.BLUE, figures.ORANGE]), vmin=0, vmax=1, aspect="equal")
     for (row, column), number in np.ndenumerate(numbers):
-        axis.text(column, row, f"{number:g}", ha="center", va="center", color="white", fontsize=12, fontweight="bold")
+        ink = "black" if groups[row, column] else "white"  # white on orange is hard to read
+        axis.text(column, row, f"{number:g}", ha="center", va="center", color=ink, fontsize=12, fontweight="bold")
     axis.set_title(title)
     axis.set_xticks([])
     axis.set_yticks(range(len(row_names)), row_names)

@@ -1,4 +1,4 @@
-"""How far a function is from an affine one: whether its answer to a sum is the sum of its answers."""
+"""How far a function is from an affine one: whether what two inputs change adds up."""
 
 from __future__ import annotations
 

@@ -122,23 +122,87 @@ def test_the_students_workflow_runs_the_tests_and_shows_the_points(students_fold
     assert "secrets" not in TESTS.read_text()
 
 
-def script(job_of_gitlab, part):
-    return [line for line in job_of_gitlab[part] if "git clone" not in line]
+def test_nothing_is_taken_from_a_cache_that_jobs_with_students_code_can_fill():
+    actions = [step for step in job(GRADE, "grade")["steps"] if "uses" in step]
+    assert [step["name"] for step in actions if "cache" in step["uses"] or "cache" in step["with"]] == []
 
 
-def test_the_gitlab_job_grades_and_keeps_what_the_student_may_see(workspace, tools, repository):
-    jobs = yaml.safe_load((CI / "gitlab-ci.yml").read_text())
-    asked = options.parser().parse_args(shlex.split(jobs["grade"]["script"][-1])[1:])
-    assert (str(asked.submissions), "junit" in asked.format) == (".", True)
-    body = "mkdir -p ../reports/zoe ../reports/staff; touch ../reports/staff/feedback.md ../reports/junit.xml"
-    writes(tools / "hw3-grade", f"#!/bin/bash\n{body}; echo hello > ../reports/zoe/feedback.md\n")
-    step = {"name": "grade", "run": "\n".join([*script(jobs["grade"], "script"), *jobs["grade"]["after_script"]])}
+VARIABLES = {"GRADER_SEED": SEED, "GRADER_REPOSITORY": "https://token@gitlab/grader.git", "GRADER_REF": "v1"}
+
+
+@pytest.fixture
+def gitlab(workspace, tools, repository, monkeypatch):
+    """Runs a job of the GitLab file in a student's project; what a network would give is stood in for."""
+    (tools / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tools / "tmp"))
     project = workspace / "project"
     repository.rename(project)
-    (workspace / "grader").mkdir()
-    done = run([step], project, {}, {}, tools)
+    writes(tools / "git", '#!/bin/bash\nmkdir "${@: -1}"\n')
+
+    def run_job(name, variables):
+        taken = yaml.safe_load((CI / "gitlab-ci.yml").read_text())[name]
+        step = {"name": name, "run": "\n".join(taken["script"])}
+        return run([step | {"env": {"CI_PROJECT_DIR": str(project), **variables}}], project, {}, {}, tools)
+
+    return run_job
+
+
+def test_the_gitlab_job_grades_and_keeps_what_the_student_may_see(gitlab, workspace, tools):
+    body = "mkdir -p reports/zoe reports/staff; touch reports/staff/feedback.md reports/junit.xml"
+    writes(tools / "hw3-grade", f'#!/bin/bash\necho "$@"\n{body}; echo hello > reports/zoe/feedback.md\n')
+    feedback = workspace / "project" / "feedback"
+    feedback.mkdir()
+    (feedback / "junit.xml").symlink_to("/etc/hostname")
+    (feedback / "forged.md").write_text("100 of 100")
+    done = gitlab("grade", VARIABLES)
     assert done.failed == [], done.log
-    kept = {path.name: path.read_text() for path in (project / jobs["grade"]["artifacts"]["paths"][0]).iterdir()}
-    assert kept == {"feedback.md": "hello\n", "junit.xml": ""}
-    assert jobs["grade"]["artifacts"]["reports"]["junit"] == "feedback/junit.xml"
-    assert jobs["grade"]["rules"] == [{"if": "$GRADER_SEED && $GRADER_REPOSITORY && $GRADER_REF"}]
+    assert {path.name: path.read_text() for path in feedback.iterdir()} == {"feedback.md": "hello\n", "junit.xml": ""}
+    asked = options.parser().parse_args(shlex.split(done.log))
+    assert (asked.submissions, "junit" in asked.format) == (workspace / "project", True)
+    taken = yaml.safe_load((CI / "gitlab-ci.yml").read_text())["grade"]["artifacts"]
+    assert (taken["paths"], taken["reports"]) == (["feedback/"], {"junit": "feedback/junit.xml"})
+
+
+def test_the_gitlab_job_fails_with_the_grader_and_then_keeps_nothing(gitlab, workspace, tools):
+    writes(tools / "hw3-grade", "#!/bin/bash\nmkdir reports\nexit 3\n")
+    (workspace / "project" / "feedback").mkdir()
+    (workspace / "project" / "feedback" / "junit.xml").write_text("forged")
+    assert gitlab("grade", VARIABLES).failed == ["grade"]
+    assert list((workspace / "project" / "feedback").iterdir()) == []
+
+
+def test_the_gitlab_job_runs_nothing_that_lies_in_the_students_folder(gitlab, workspace, tools):
+    """`python -m venv` imports from the current folder first: a student's `venv.py` would see the variables."""
+    writes(tools / "hw3-grade", "#!/bin/bash\nmkdir reports\n")
+    places = tools / "places"
+    for tool in ("python", "pip", "hw3-grade", "git"):
+        whole = (tools / tool).read_text()
+        writes(tools / tool, whole.replace("\n", f'\npwd >> "{places}"\n', 1))
+    assert gitlab("grade", VARIABLES).failed == []
+    project = workspace / "project"
+    ran_in = {Path(line) for line in places.read_text().splitlines()}
+    assert len(places.read_text().splitlines()) == 4
+    assert not any(place.is_relative_to(project) or project.is_relative_to(place) for place in ran_in)
+    assert not any(place.is_relative_to(project.parent) for place in ran_in)  # a runner keeps what lies beside it
+
+
+def test_without_the_seed_the_gitlab_job_grades_nothing_and_succeeds(gitlab):
+    done = gitlab("grade", {})
+    assert (done.failed, done.log) == ([], "Not graded: this project has no GRADER_SEED, as is so for forks.\n")
+
+
+@pytest.mark.parametrize("name", ["GRADER_SEED", "GRADER_REPOSITORY"])
+def test_gitlabs_job_that_runs_students_code_refuses_to_see_the_secrets(gitlab, tools, name):
+    done = gitlab("tests", {name: VARIABLES[name]})
+    assert done.failed == ["tests"]
+    assert "environment scope" in done.log
+    assert not (tools / "python-ran").exists()
+    assert gitlab("tests", {}).failed == []
+    assert len((tools / "python-ran").read_text().splitlines()) == 2
+
+
+def test_only_the_job_that_grades_has_the_environment_whose_variables_are_secret():
+    jobs = yaml.safe_load((CI / "gitlab-ci.yml").read_text())
+    assert jobs["grade"]["environment"] == {"name": "grading", "action": "access"}
+    assert "environment" not in jobs["tests"]
+    assert "GRADER" not in str(jobs["grade"]["rules"]), "GitLab's rules do not know variables that have a scope"

@@ -5,6 +5,8 @@ A test that meets a stub is told apart by whose stub it is:
 - of what the test asks for ("Problem 3: MultiHeadAttention.forward" in a test of MultiHeadAttention): it fails;
 - of something that this builds on ("Problem 2: Linear.forward"): it waits, and is neither red nor green.
 
+A file that cannot be imported stops every test that needs it: the first of them shows why, the others only count.
+
 `--hint` and `--lang` say how much of a common mistake, where one is recognised, is told: see `hints.py`.
 """
 
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 STUB = re.compile(r"(?P<part>Problem \d: (?P<name>\w+)(\.\w+)?) is not written yet")
-CHECK, MET = "hw3_check", "hw3_stub"
-"""Names of what is noted in a test's report: the id of its check; the stub that it met."""
+CHECK, MET, BROKEN = "hw3_check", "hw3_stub", "hw3_broken"
+"""Names of what is noted in a test's report: the id of its check; the stub, or the broken file, that it met."""
+SHOWN = pytest.StashKey[set[str]]()
+"""The broken files that have been shown."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,7 +68,25 @@ def pytest_runtest_makereport(
             if stub["name"] != CHECKS[check].subject:
                 report.outcome = "skipped"
                 report.longrepr = (str(item.path), (item.location[1] or 0) + 1, f"waiting for {stub['part']}")
+    elif check and call.excinfo and (broken := broken_file(call.excinfo, item.config.rootpath)):
+        report.user_properties.append((BROKEN, broken))
+        shown = item.config.stash.setdefault(SHOWN, set())
+        if broken in shown:
+            report.longrepr = f"{broken}, as shown above"
+        shown.add(broken)
     return report
+
+
+def broken_file(error: pytest.ExceptionInfo[BaseException], folder: Path) -> str:
+    """Say which file's import raised, where and what; "" where the error is none of an import."""
+    if isinstance(error.value, SyntaxError):
+        path, line = Path(error.value.filename or ""), error.value.lineno or 0
+    elif any(entry.name == "<module>" for entry in error.traceback):
+        path, line = Path(error.traceback[-1].path), error.traceback[-1].lineno + 1
+    else:
+        return ""
+    shown = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
+    return f"{shown}, line {line}: {error.typename}"
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str | tuple[str, dict[str, bool]]] | None:
@@ -73,6 +95,8 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str |
         return "waiting", "w", "WAITING"
     if outcome == "unwritten":
         return "not written yet", "u", ("NOT WRITTEN", {"red": True})
+    if BROKEN in dict(getattr(report, "user_properties", ())) and isinstance(report.longrepr, str):
+        return "stopped at an import", "i", ("NOT IMPORTED", {"red": True})
     return None
 
 
@@ -84,7 +108,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None
         for report in reports if category else ():  # the others are of setting up and tearing down
             noted = dict(getattr(report, "user_properties", ()))
             if CHECK in noted and isinstance(report, pytest.TestReport):  # what -k leaves out is listed there too
-                board.add(noted[CHECK], outcome_of(report), noted.get(MET, ""))
+                board.add(noted[CHECK], outcome_of(report), noted.get(MET, noted.get(BROKEN, "")))
     if board.outcomes:
         terminalreporter.write_sep("=", "points", fullwidth=WIDTH)
         for line in board.lines():

@@ -60,18 +60,19 @@ class Scoreboard:
     stubs: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, check: str, outcome: str, stub: str = "") -> None:
-        """Note the outcome of one test, with the stub that it met."""
+        """Note the outcome of one test, with the stub, or the file that cannot be imported, that it met."""
         self.outcomes.setdefault(check, Counter())[outcome] += 1
         if stub:
             self.stubs.setdefault(outcome, Counter())[stub] += 1
 
     def lines(self) -> list[str]:
-        """Write the table, and below it what is not written yet."""
+        """Write the table, and below it what cannot be imported or is not written yet."""
         rows = [self._row(f"Problem {key[1:]}: {title}", f"{key}.") for key, title in PROBLEMS.items()]
         rows = [row for row in rows if row]
         head = f"{'':<38}{'tests':>10}{'points':>12}{'waiting':>12}"
         total = [self._row("All", "")] if len(rows) > 1 else []
-        lists = self._stubs("unwritten", "Not written yet:") + self._stubs("waiting", "Waiting for:")
+        kinds = {"failed": "Cannot be imported:", "unwritten": "Not written yet:", "waiting": "Waiting for:"}
+        lists = [line for outcome, title in kinds.items() for line in self._stubs(outcome, title)]
         return [head, *rows, *total, "", *NOTE, *lists]
 
     def markdown(self) -> str:

@@ -118,6 +118,27 @@ def test_what_builds_on_a_stub_waits_for_it(student):
     assert "Waiting for:" in found.screen
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "error", "passing"),
+    [
+        ("nn", "def logsumexp(input, dim:\n", "SyntaxError", set()),
+        ("transformer", "import math\nx = undefined\n", "NameError", {"p1.", "p2.", "p4."}),
+    ],
+)
+def test_a_file_that_cannot_be_imported_is_shown_once_and_named_below_the_table(student, name, text, error, passing):
+    student.fill()
+    student.write(name, text)
+    found = student.run()
+    assert (found.status, found.checks("skipped")) == (1, set())
+    assert {check[:3] for check in found.checks("passed")} == passing
+    assert found.screen.count(f"{error}: ") == 1
+    place = rf"assignment/{name}\.py, line {len(text.splitlines())}: {error}"
+    below = re.search(rf"Cannot be imported:\n  {place} +(\d+) tests\n", found.screen)
+    stopped = sum(outcome == "failure" for _, outcome, _ in found.tests)
+    assert (int(below[1]), stopped > 20) == (stopped, True)
+    assert len(found.screen.splitlines()) < 40
+
+
 def test_only_tests_of_the_unwritten_part_itself_fail(student):
     student.fill()
     source = (ROOT / "solution" / "transformer.py").read_text(encoding="utf-8")

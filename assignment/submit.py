@@ -35,11 +35,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         work, seen, note = choose(files, notebook, options.notebook)
         packed = {**work.packed, **exercises}
         data = archive(packed)
-        options.out.write_bytes(data)
+        write(options.out, data)
     except UnfitError as error:
         sys.stderr.write(f"nothing was packed: {error}\n")
         return 1
-    except OSError as error:
+    except OSError as error:  # one of the files cannot be read
         sys.stderr.write(f"nothing was packed: {error.filename}: {error.strerror}\n")
         return 1
     contents = [f"  {path:<40}{len(content):>9,} bytes" for path, content in sorted(packed.items())]
@@ -70,6 +70,18 @@ def choose(files: Work, notebook: Work, wants_notebook: bool) -> tuple[Work, Rev
         raise UnfitError("there is none of the four files in assignment/; run it in the folder that you unpacked")
     rest = ["hw3.ipynb is left out, although something is written in it; to hand it in instead: --notebook", ""]
     return files, in_files, rest if in_notebook.written else []
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write the archive.
+
+    Raises:
+        UnfitError: the place cannot be written.
+    """
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise UnfitError(f"{path} cannot be written: {error.strerror}; choose another place with --out") from error
 
 
 def told(seen: Review) -> Iterator[str]:

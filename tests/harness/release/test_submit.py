@@ -190,9 +190,10 @@ def test_a_folder_without_any_of_the_files_is_an_error_that_says_where_to_go(wor
     assert "run it in the folder that you unpacked" in capsys.readouterr().err
 
 
-def test_a_place_that_cannot_be_written_is_named(work, capsys):
+def test_a_place_that_cannot_be_written_is_named_with_a_way_out(work, capsys):
     assert submit.main(["--out", str(work)]) == 1
-    assert capsys.readouterr().err.startswith(f"nothing was packed: {work}: ")
+    expected = f"nothing was packed: {work} cannot be written: Is a directory; choose another place with --out\n"
+    assert capsys.readouterr().err == expected
 
 
 @pytest.mark.usefixtures("work")

@@ -23,6 +23,10 @@
 # 对应第 6 讲第 5 节。只需要 NumPy 和 Matplotlib，运行约 20 秒，大部分时间花在训练上。
 
 # %%
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: on small matrices, threads wait more than they work
+
 import numpy as np
 
 from assignment.framework import Tensor, TensorBackend, tensor

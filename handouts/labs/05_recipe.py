@@ -24,6 +24,10 @@
 # 对应第 6 讲第 7 节。只需要 NumPy 和 Matplotlib，运行约 20 秒。原论文配方里的全部数字，列在实验 06 末尾的一张表里。
 
 # %%
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: on small matrices, threads wait more than they work
+
 import numpy as np
 
 from assignment.framework import Module, Tensor, TensorBackend, average_checkpoints, tensor, warmup_learning_rate

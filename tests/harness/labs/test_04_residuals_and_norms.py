@@ -123,14 +123,14 @@ def test_with_a_last_norm_that_does_nothing_the_logits_without_it_are_the_models
 
 
 def test_the_gradient_of_the_last_layer_grows_with_depth_for_post_ln_and_shrinks_for_pre_ln():
-    text = city_language().draw(np.random.default_rng(0), 8, 24)
+    text = city_language().draw(np.random.default_rng(0), 2, 24)
 
     def last(kind, n_layer):
         models = [city_training.language_model(kind, city_language(), 32, n_layer, seed) for seed in range(3)]
         return np.mean([layer_gradients.gradient_norms(model, text, n_layer)[-1] for model in models])
 
-    assert last(city_training.POST, 32) > 1.2 * last(city_training.POST, 2)
-    assert last(city_training.PRE, 32) < 0.85 * last(city_training.PRE, 2)
+    assert last(city_training.POST, 32) > 1.1 * last(city_training.POST, 2)
+    assert last(city_training.PRE, 32) < 0.75 * last(city_training.PRE, 2)
 
 
 def test_a_gradients_length_is_the_slope_of_the_loss_along_it():

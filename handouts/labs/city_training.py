@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from assignment.framework import Adam, Module, Tensor, TensorBackend, tensor
 from assignment.training.steps import train
-from handouts.labs.city_language import CityLanguage, millinats_above_floor
+from handouts.labs.city_language import CityLanguage, Ids, millinats_above_floor
 from handouts.labs.course import nn, transformer
 from handouts.labs.post_ln_lm import PostLNDecoderLM
 
@@ -44,6 +44,18 @@ def log_softmax(logits: Array) -> Array:
     return logs
 
 
+def log_probabilities(model: Module, ids: Ids) -> Array:
+    """Compute what a model takes the next word to be, after each word of ids (B, S): logarithms (B, S, V)."""
+    return log_softmax(model(tensor(ids, backend=model.backend)).to_numpy())  # (B, S) -> (B, S, V)
+
+
+def mean_loss(model: Module, text: Ids) -> Tensor:
+    """Compute the mean cross-entropy of a model on text (B, S + 1), whose last S words it is to predict: (1,)."""
+    logits = model(tensor(text[:, :-1], backend=model.backend))  # (B, S) -> (B, S, V)
+    labels = tensor(text[:, 1:].reshape(-1), backend=model.backend)  # (B, S) -> (B S,)
+    return nn.softmax_loss(logits.view(-1, logits.shape[-1]), labels).mean()  # (B, S, V) -> (B S, V)
+
+
 class Run:
     """A model in training: each step is one of Adam's, on new text.
 
@@ -71,16 +83,11 @@ class Run:
 
     def loss(self, _step: int) -> Tensor:
         """Compute the mean cross-entropy of a new batch."""
-        text = self.language.draw(self.numbers, self.rows, LENGTH)  # (B, S + 1)
-        logits = self.model(tensor(text[:, :-1], backend=self.model.backend))  # (B, S) -> (B, S, V)
-        flat = logits.view(-1, len(self.language.words))  # (B, S, V) -> (B S, V)
-        labels = tensor(text[:, 1:].reshape(-1), backend=self.model.backend)  # (B, S) -> (B S,)
-        return nn.softmax_loss(flat, labels).mean()
+        return mean_loss(self.model, self.language.draw(self.numbers, self.rows, LENGTH))
 
     def above_floor(self) -> float:
         """Compute how far above the floor the model is on the test's text, in millinats per word."""
-        logits = self.model(tensor(self.test, backend=self.model.backend)).to_numpy()  # (32, S) -> (32, S, V)
-        return millinats_above_floor(self.chances, log_softmax(logits))
+        return millinats_above_floor(self.chances, log_probabilities(self.model, self.test))
 
     def curve(self, rates: Sequence[float], every: int) -> list[float]:
         """Learn, looking at the test's text before the first step and after every so many.

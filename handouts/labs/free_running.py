@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assignment.framework import Module, tensor
+from assignment.framework import Module
 from handouts.labs.city_language import CityLanguage
-from handouts.labs.city_training import Run, log_softmax
+from handouts.labs.city_training import Run, log_probabilities
 
 Ids: TypeAlias = npt.NDArray[np.int64]
 Array: TypeAlias = npt.NDArray[Any]
@@ -17,8 +17,7 @@ Array: TypeAlias = npt.NDArray[Any]
 
 def impossible_mass(run: Run) -> float:
     """Compute the mean probability that the model gives to words that cannot follow, after true text."""
-    logits = run.model(tensor(run.test, backend=run.model.backend)).to_numpy()  # (B, S) -> (B, S, V)
-    q = np.exp(log_softmax(logits))
+    q = np.exp(log_probabilities(run.model, run.test))  # (B, S, V)
     return float(np.where(run.chances > 0, 0.0, q).sum(axis=-1).mean())
 
 
@@ -26,8 +25,8 @@ def write(model: Module, generator: np.random.Generator, rows: int, length: int)
     """Draw each next word from the model's own distribution, again and again: (rows, length), after an END (id 0)."""
     ids = np.zeros((rows, 1), np.int64)
     for _ in range(length):
-        logits = model(tensor(ids, backend=model.backend)).to_numpy()[:, -1]  # (rows, S, V) -> (rows, V)
-        reach = np.exp(log_softmax(logits)).cumsum(axis=-1)
+        last = log_probabilities(model, ids)[:, -1]  # (rows, S, V) -> (rows, V)
+        reach = np.exp(last).cumsum(axis=-1)
         points = generator.random((rows, 1)) * reach[:, -1:]
         words = (points > reach).sum(axis=-1, keepdims=True)  # (rows, V) -> (rows, 1): the first that is reached
         ids = np.concatenate([ids, words], axis=1)

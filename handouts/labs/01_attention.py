@@ -499,6 +499,8 @@ figures.show(fig)
 
 # %%
 from handouts.labs import reading_costs
+from handouts.labs.counting import matmul_flops, operations
+from handouts.labs.stopwatch import shortest
 
 D, LENGTHS = 512, (128, 512, 2048)
 rows = []
@@ -511,10 +513,10 @@ print(figures.table(headings, rows))
 
 # %%
 layer = MultiHeadAttention(D, 8, backend=TensorBackend(seed=1))
-with reading_costs.counted_matmuls() as counted:
-    layer(tensor(generator.standard_normal((1, 128, D))))
-assert sum(counted) == reading_costs.attention_flops(128, D), "the formula counts what the framework computes"
-print(f"The framework's own layer, n = 128: {len(counted)} matrix products, {sum(counted) / 1e9:.2f} GFLOP")
+done = operations(lambda: layer(tensor(generator.standard_normal((1, 128, D)))))
+counted, products = matmul_flops(done), sum(one.kind == "matmul" for one in done)
+assert counted == reading_costs.attention_flops(128, D), "the formula counts what the framework computes"
+print(f"The framework's own layer, n = 128: {products} matrix products, {counted / 1e9:.2f} GFLOP")
 
 # %% [markdown] lang="en"
 # So attention takes **more** arithmetic, not less: more than twice as much, and six times as much at $n = 2048$. But
@@ -532,8 +534,9 @@ readers = {
 rows = []
 for n in LENGTHS:
     x = generator.standard_normal((n, D), dtype=np.float32)
-    speeds = [reading_costs.gflops_per_second(partial(run, x), flops(n, D)) for run, flops in readers.values()]
-    rows.append([n, *(f"{speed:.1f}" for speed in speeds)])
+    seconds = shortest(*(partial(run, x) for run, _ in readers.values()))
+    billions = [flops(n, D) / 1e9 for _, flops in readers.values()]
+    rows.append([n, *(f"{count / time:.1f}" for count, time in zip(billions, seconds, strict=True))])
 print(figures.table(["n", "RNN GFLOP/s", "attention GFLOP/s"], rows))
 
 # %% [markdown] lang="en"

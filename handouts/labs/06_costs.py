@@ -28,10 +28,10 @@ import numpy as np
 
 from assignment.framework import TensorBackend, randn, tensor
 from handouts.labs import activations, decoder_only, encoder_decoder, figures, parameters
+from handouts.labs.counting import matmul_flops, operations
 from handouts.labs.course import transformer
 from handouts.labs.decoder_only import GPT2_SMALL, Decoder
 from handouts.labs.kept_by_framework import kept_numbers
-from handouts.labs.reading_costs import counted_matmuls
 from handouts.labs.stopwatch import shortest
 
 # %% [markdown] lang="en"
@@ -153,11 +153,11 @@ assert counter.get_total_flops() == 1024 * F, "the formula is PyTorch's count"
 # %%
 small = Decoder(vocab=300, dim=64, layers=2, positions=128)
 ours = transformer.DecoderLM(300, 64, 4, 128, p_dropout=0.0, backend=backend, n_layer=2)
-with counted_matmuls() as products:
-    ours(tensor(np.zeros((1, 128)), backend))
+done = operations(lambda: ours(tensor(np.zeros((1, 128)), backend)))
+counted, products = matmul_flops(done), sum(one.kind == "matmul" for one in done)
 by_formula = 128 * sum(decoder_only.flops_by_part(small, length=128).values())
-print(f"our DecoderLM: {sum(products):,} FLOPs in {len(products)} products; the formula: {by_formula:,}")
-assert sum(products) == by_formula, "the formula is our framework's count"
+print(f"our DecoderLM: {counted:,} FLOPs in {products} products; the formula: {by_formula:,}")
+assert counted == by_formula, "the formula is our framework's count"
 
 # %% [markdown] lang="en"
 # **$2N$.** A token uses each weight once, for a multiplication and an addition. Hence the rule of thumb "forward $2N$,

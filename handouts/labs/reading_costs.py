@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-
-from assignment.framework.autodiff import observers
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -35,22 +29,6 @@ def attention_flops(n: int, d: int) -> int:
     return MULTIPLY_ADD * (4 * n * d**2 + 2 * n**2 * d)
 
 
-@contextmanager
-def counted_matmuls() -> Iterator[list[int]]:
-    """Collect the FLOPs of every matrix product that the framework computes within: 2 * rows * inner * columns each."""
-    found: list[int] = []
-
-    def observer(name: str, inputs: tuple[tuple[int, ...], ...], output: tuple[int, ...]) -> None:
-        if name == "MatMul":
-            found.append(MULTIPLY_ADD * math.prod(output) * inputs[0][-1])
-
-    observers.append(observer)
-    try:
-        yield found
-    finally:
-        observers.remove(observer)
-
-
 def run_rnn(x: Array, input_weights: Array, state_weights: Array) -> Array:
     """Read x (n, d) as at generation time, with a matrix times a vector at each step: the last state (d,)."""
     state: Array = np.zeros_like(x[0])
@@ -68,13 +46,3 @@ def run_attention(x: Array, projections: Array) -> Array:
     scores /= scores.sum(axis=1, keepdims=True)
     outputs: Array = scores @ v @ projections[3]  # (n, n) @ (n, d) @ (d, d) -> (n, d)
     return outputs
-
-
-def gflops_per_second(function: Callable[[], object], flops: int, repeats: int = 3) -> float:
-    """Time a function of known FLOPs, and take the best of a few runs: 10^9 FLOPs a second."""
-    best = math.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        best = min(best, time.perf_counter() - start)
-    return flops / best / 1e9

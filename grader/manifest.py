@@ -14,7 +14,7 @@ README = "handouts/docs/student.md"
 OPEN_LABS = ("02_positions", "04_residuals_and_norms", "05_recipe", "06_costs")
 """Notebooks that a student can run."""
 CLOSED_LABS = ("01_attention", "03_modules_beside_torch", "07_reversal_sentences")
-"""Labs whose code holds what Problems 1 to 3 ask for: as executed pages without it."""
+"""Labs whose code holds what Problems 1 to 3 ask for: as executed pages without it, which `handouts.build` makes."""
 LABS, BUILT = "handouts/labs", "handouts/labs/built"
 WITHHELD = "torch"
 """A lab's module that imports it stays here: it does what Problem 3 asks for, in PyTorch's words. The cells that import

@@ -41,9 +41,9 @@ def handed_in(content: bytes) -> Handed:
         raise ExercisesError("expected `answers:` and `quiz:` in exercises.yaml, found neither; start from the form")
     answers, statements = _part(form, "answers"), _part(form, "quiz")
     remarks = [
-        *_unknown([*form], ("answers", "quiz")),
-        *_unknown([*answers], exercises()),
-        *_unknown([*statements], quiz()),
+        *_unknown(form, ("answers", "quiz")),
+        *_unknown(answers, exercises()),
+        *_unknown(statements, quiz()),
     ]
     filled: dict[str, Mapping[str, Data]] = {}
     for name, exercise in exercises().items():

@@ -82,7 +82,7 @@ def _is_right(read: float | list[int], expected: Expected) -> bool:
     return abs(read - expected.value) <= expected.tolerance
 
 
-def _number(given: Data, kind: Kind = Kind.NUMBER) -> float | None:
+def _number(given: Data, kind: Kind) -> float | None:
     """The number in a text; None where there is none of that kind."""
     if not isinstance(given, str) or len(given) > LONGEST:
         return None

@@ -12,6 +12,8 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from grader.atomic import write_together
+from grader.manifest import CLOSED_LABS
+from grader.submission import CANONICAL
 
 from . import document, homework, page
 from .errors import UsageError
@@ -20,8 +22,6 @@ from .notebook import compose, difference, from_bytes, to_bytes
 from .source import LANGUAGES, SOURCE_NAME, Lab, read_lab
 from .stamp import stamp_in
 
-WITHOUT_CODE = ("01", "03", "07")
-"""Labs whose code shows what students are to write: before the deadline they get these as pages without code."""
 HOMEWORK = "hw3.ipynb"
 DOCUMENTS = {f"hw3.{lang}.pdf": lang for lang in LANGUAGES}
 
@@ -147,7 +147,7 @@ def of_lab(project: Project, lab: Lab, lang: str, fresh: NotebookNode, *, pixels
     there = from_bytes(path.read_bytes()) if path.is_file() else None
     stale = "all of it" if there is None else difference(fresh, there, pixels=pixels)
     yield Made(path, stale, lambda: to_bytes(fresh), lab.name)
-    if lab.name.startswith(WITHOUT_CODE):
+    if lab.name in CLOSED_LABS:
         shown = fresh if there is None or stale else there  # what volatile cells show is the same in both
         old = stamped(path.with_suffix(".html"))
         stale = stale or ("its text or outputs" if old != page.stamp(shown, project.root) else "")
@@ -156,7 +156,7 @@ def of_lab(project: Project, lab: Lab, lang: str, fresh: NotebookNode, *, pixels
 
 def of_homework(project: Project) -> Made:
     """Compare the homework's notebook with the stubs and the text."""
-    stubs = {name: (project.root / "assignment" / name).read_text(encoding="utf-8") for name in homework.FILES}
+    stubs = {name: (project.root / "assignment" / name).read_text(encoding="utf-8") for name in CANONICAL}
     text = project.handouts / "hw3.en.md"
     content = to_bytes(homework.notebook(stubs, text.read_text(encoding="utf-8") if text.is_file() else ""))
     path = project.handouts / HOMEWORK

@@ -132,13 +132,12 @@ def environment(root: Path, room: Path) -> Mapping[str, str]:
 
 def failure_text(lab: Lab, nodes: Sequence[NotebookNode], error: CellExecutionError) -> str:
     """Say in a line where a lab stopped and why."""
-    failed = next(
+    cell, output = next(
         (cell, output)
         for cell, node in zip(lab.code, nodes, strict=True)
         for output in node.outputs
         if output.output_type == "error"
     )
-    cell, output = failed
     inside = _LINE.search(_COLOUR.sub("", "\n".join(output.traceback)))
     line = cell.line + int(inside[1]) if inside else cell.line
     why = " ".join(f"{error.ename}: {error.evalue}".split())

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from .notebook import code_cell, notebook_of, text_cell
+from grader.submission import CANONICAL
 
-FILES = ("nn.py", "modules_basic.py", "transformer.py", "translation.py")
-"""Problem 1 to 4, in the order in which they build on each other."""
+from .notebook import code_cell, notebook_of, text_cell
 
 FIRST = """\
 # Homework 3 in a notebook
@@ -73,7 +72,7 @@ def notebook(stubs: Mapping[str, str], handout: str) -> NotebookNode:
         handout: the assignment's text in Markdown, or ""; its sections "## Problem 1 ..." stand above their cells.
     """
     cells = [text_cell(FIRST.strip()), code_cell(SETUP)]
-    for number, file in enumerate(FILES, start=1):
+    for number, file in enumerate(CANONICAL, start=1):
         cells.append(text_cell(section(handout, number) or f"## Problem {number}: `assignment/{file}`"))
         option = ""
         for part in parts(stubs[file]):

@@ -30,12 +30,13 @@ def outputs(printed: str = "256\n", png: str = PNG, clock: str = "1\n"):
 
 @pytest.fixture
 def shows(monkeypatch: pytest.MonkeyPatch):
-    """Says what the labs show, instead of running them, and makes pages without Pandoc."""
+    """Says what the labs show, instead of running them, and makes pages, of the small lab too, without Pandoc."""
 
     def says(*cells) -> None:
         monkeypatch.setattr(command, "run_labs", lambda labs, *_, **__: [cells or outputs()] * len(labs))
 
     says()
+    monkeypatch.setattr(command, "CLOSED_LABS", ("01_squares",))
     monkeypatch.setattr(
         command.page, "page", lambda notebook, lang, root: f"{lang} {command.page.stamp(notebook, root)}".encode()
     )

@@ -59,7 +59,7 @@ def review(sources: Mapping[str, Sequence[Piece]]) -> Review:
         for (tree, _), piece in zip(parsed, sources[name], strict=True):
             troubles += _imports(tree, piece, modules) if tree else ()
         defined, wanted = _defined(trees), DEFINES.get(name, ())
-        lost = [name for name in wanted if name not in defined] if len(trees) == len(parsed) else []
+        lost = [absent for absent in wanted if absent not in defined] if len(trees) == len(parsed) else []
         troubles += [f"{name} defines no {absent}: give it the name that it had" for absent in lost]
         raising = [stub for piece in sources[name] for stub in _stubs(piece)]
         stubs += raising

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from .packages import pandoc, require, typst
+from .packages import pandoc, typst
 from .stamp import pinned, stamp_of
 
 TEMPLATE = Path(__file__).parent / "document.typ"
@@ -38,9 +38,8 @@ def to_typst(markdown: bytes, lang: str, stamped: str) -> str:
     """Turn a text into one in Typst's language.
 
     Raises:
-        UsageError: Pandoc is not there, or what is needed after it.
+        UsageError: Pandoc is not there.
     """
-    require("pypandoc", "typst", "mplfonts")
     text = markdown.decode("utf-8")
     heading = re.match(r"# (.+)", text)
     plain = re.sub(r"[`*$\\\"]", "", heading[1]) if heading else ""

@@ -205,6 +205,14 @@ def test_what_a_model_writes_is_drawn_from_its_own_distribution(generator):
     np.testing.assert_allclose(np.bincount(written.reshape(-1)) / 6000, [0.2, 0.5, 0.3], atol=0.03)
 
 
+def test_what_a_model_writes_goes_on_from_the_last_word_written(generator):
+    class Successor(Fixed):
+        def forward(self, idx):  # after 0 comes 1, after 1 comes 2, after 2 comes 0
+            return tensor(100 * np.eye(3)[(idx.to_numpy().astype(int) + 1) % 3])
+
+    assert free_running.write(Successor([0, 0, 0]), generator, 2, 5).tolist() == [[1, 2, 0, 1, 2]] * 2
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [

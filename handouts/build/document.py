@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from .packages import pandoc, typst
+from .packages import pandoc, require, typst
 from .stamp import pinned, stamp_of
 
 TEMPLATE = Path(__file__).parent / "document.typ"
@@ -38,8 +38,9 @@ def to_typst(markdown: bytes, lang: str, stamped: str) -> str:
     """Turn a text into one in Typst's language.
 
     Raises:
-        UsageError: Pandoc is not there.
+        UsageError: Pandoc is not there, or what is needed after it.
     """
+    require("pypandoc", "typst", "mplfonts")
     text = markdown.decode("utf-8")
     heading = re.match(r"# (.+)", text)
     plain = re.sub(r"[`*$\\\"]", "", heading[1]) if heading else ""

@@ -44,6 +44,7 @@ def test_the_page_has_text_formulas_outputs_and_figures_and_no_code(made: str) -
     assert f'src="data:image/png;base64,{PNG}" alt="图 1"' in made
     assert "[1, 2]" in made
     assert "secret" not in made
+    assert "--paper: #ffffff;" in made  # the style, from page.css
 
 
 @converts

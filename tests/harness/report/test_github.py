@@ -54,7 +54,7 @@ def test_an_exception_is_annotated_at_the_students_line_and_the_score_is_a_notic
         "line": "12",
         "title": "logsumexp over any dimension · points to gain: 4",
     }
-    assert "It stopped with `NameError` in line 12 of your `nn.py`." in error[2]
+    assert "It stopped with `NameError` in line 12 of your `nn.py`." in error[2].splitlines()
     assert "\n    x = head + 1\n    NameError: name 'head' is not defined\n" in error[2]
     assert notice == ("notice", {"title": "s001"}, "0 of 4")
 

@@ -28,9 +28,10 @@ def read(data):
 def test_each_outcome_is_what_gitlab_shows_of_it(make_report, make_check, make_submission):
     raised = Raised(kind="NameError", text="no head", file="nn.py", line=12, source="x = head")
     carried = Points(earned=0.0, available=4.0, carried_forward=4.0)
+    partly = Points(earned=1.5, available=4.0)
     checks = [
         make_check(Verdict.PASSED, title="one", id="p1.a"),
-        make_check(Verdict.FAILED, title="two", id="p1.b", message="nothing came"),
+        make_check(Verdict.FAILED, title="two", id="p1.b", points=partly, message="nothing came"),
         make_check(Verdict.ERROR, title="three", id="p1.c", raised=raised),
         make_check(Verdict.TIMEOUT, title="four", id="p1.d"),
         make_check(Verdict.ERROR, title="five", id="p1.e", unwritten=True),
@@ -42,7 +43,7 @@ def test_each_outcome_is_what_gitlab_shows_of_it(make_report, make_check, make_s
     cases = read(data)["s001"]
     assert [(name, outcome, message) for name, outcome, message, _ in cases] == [
         ("one", "passed", None),
-        ("two", "failure", "wrong, points to gain: 4"),
+        ("two", "failure", "wrong, points to gain: 2.5"),
         ("three", "error", "stopped with an error, points to gain: 4"),
         ("four", "error", "took too long, points to gain: 4"),
         ("five", "skipped", "not written yet"),

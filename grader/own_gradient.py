@@ -39,17 +39,20 @@ def follows_own_forward(exhibits: Sequence[Exhibit], draw: Draw, student: Studen
         student: asked for the forward passes.
         limits: of that request.
     """
-    decisive = resemblance.case_of(exhibits[0].trial.case.target)
-    if decisive is None or any(exhibit.trial.compare != GRADIENTS for exhibit in exhibits):
+    target = exhibits[0].trial.case.target
+    decisive, confirming = resemblance.case_of(target), resemblance.case_of(target, draw)
+    if decisive is None or confirming is None or any(exhibit.trial.compare != GRADIENTS for exhibit in exhibits):
         return False
     if any(exhibit.single for exhibit in exhibits) or not tells(exhibits):
         return False
     probes = [(e, _direction(e, draw)) for e in exhibits for _ in range(DIRECTIONS)]
     cases = [moved(e, v, sign) for e, v in probes for sign in (STEP, -STEP)]
-    answers = student.run([decisive, *cases], limits)
+    answers = student.run([decisive, confirming, *cases], limits)
     if isinstance(answers, Fault) or not resemblance.resembles(decisive, answers[0]):
         return False
-    pairs = zip(answers[1::2], answers[2::2], strict=True)
+    if not resemblance.resembles(confirming, answers[1], resemblance.CONFIRMED):
+        return False
+    pairs = zip(answers[2::2], answers[3::2], strict=True)
     return all(_agrees(e, v, *pair) for (e, v), pair in zip(probes, pairs, strict=True))
 
 

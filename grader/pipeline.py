@@ -23,7 +23,7 @@ from grader.graded import Graded, Used
 from grader.judge import Finding, judge
 from grader.misconceptions import Misconception
 from grader.own_gradient import follows_own_forward
-from grader.rebind import Repaired, Unnamed, explain_by_repair
+from grader.rebind import Repaired, Unnamed, confirmed, explain_by_repair
 from grader.rubric import CheckLine, Rubric
 from grader.sandbox import Sandbox, Usage
 from grader.seed import public_seed
@@ -167,19 +167,29 @@ def _assess(line: CheckLine, student: Student, repaired: Repaired, bench: Bench,
     finding = named(finding, limits)
     pairs = record.broken.keys().isdisjoint(all_parts(exhibits))  # else there is a fault that no name explains
     tolerances = bench.rubric.tolerance(line), bench.rubric.single
-    causes = (
-        explain_by_repair(exhibits, record.broken, record.misconceptions, repaired, limits, tolerances)
-        or diagnose(exhibits, finding, record.misconceptions, passed=record.passed, pairs=pairs)
-        or _excuses(finding, record)
-    )
+    causes = explain_by_repair(
+        exhibits, record.broken, record.misconceptions, repaired, limits, tolerances
+    ) or diagnose(exhibits, finding, record.misconceptions, passed=record.passed, pairs=pairs)
+    causes = confirmed(causes, exhibits, record.misconceptions, repaired, limits, tolerances)
+    causes = causes or _excuses(finding, record)
     if causes:
         record.causes[line.id] = causes
-    elif follows_own_forward(exhibits, draw, student, limits):
+    elif _forward_is_wrong(line, record) and follows_own_forward(exhibits, draw, student, limits):
         return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=(OWN_FORWARD,))
     else:
         record.broken.setdefault(own_part(exhibits), line.id)
     needs_review = not causes and _stays_unclear(finding, line, student, bench)
     return _unpassed(finding, causes, remarks, needs_review=needs_review)
+
+
+def _forward_is_wrong(line: CheckLine, record: Record) -> bool:
+    """Whether an earlier check of the same thing was not passed.
+
+    Where all of them were, a wrong gradient cannot be that of the forward pass that they saw.
+    """
+    family = line.id.rpartition(".")[0]
+    earlier = (outcome.verdict for check, outcome in record.outcomes.items() if check.rpartition(".")[0] == family)
+    return not {Verdict.PASSED, Verdict.PENDING}.issuperset(earlier)
 
 
 def _trained(line: CheckLine, trainee: Trainee, record: Record) -> Outcome:

@@ -126,6 +126,41 @@ def explain_by_repair(
     return ()
 
 
+def confirmed(
+    causes: Causes,
+    exhibits: Sequence[Exhibit],
+    earlier: Sequence[Misconception],
+    repaired: Repaired,
+    limits: Limits,
+    tolerances: tuple[Tolerance, Tolerance],
+) -> Causes:
+    """The causes of a failed check; none if a mistake below hides what the check looks at, and this is not right.
+
+    Where Linear lets no gradient through, modules that have none themselves look right. Such a mistake in a module
+    below explains only what is right over the reference's module in its place.
+
+    Args:
+        causes: what explains the failure.
+        exhibits: the check's trials and answers.
+        earlier: the named mistakes of other checks.
+        repaired: the submission without those faults.
+        limits: of a request.
+        tolerances: the check's own, and that of float32.
+
+    Raises:
+        InfrastructureError: see `explain_by_repair`.
+    """
+    below = USED_BY.get(exhibits[0].trial.case.target, ())[1:]
+    named = [cause for cause in causes if isinstance(cause, Misconception)]
+    hiding = {mistake.part: mistake.blames for mistake in named if mistake.hides and mistake.part in below}
+    if not hiding:
+        return causes
+    replaced = {cause.part: cause.blames for cause in causes if isinstance(cause, Unnamed)} | hiding
+    others = dict.fromkeys((*earlier, *named))
+    found = explain_by_repair(exhibits, replaced, tuple(others), repaired, limits, tolerances)
+    return causes if found else ()
+
+
 def excerpt(reference: Mapping[str, bytes], targets: Sequence[str]) -> bytes:
     """A module with the reference's definitions of some targets, and of no other; what they use is the student's.
 

@@ -1,8 +1,9 @@
-"""Does a wrong forward pass resemble the right one? Asked on inputs that are the same in every class.
+"""Does a wrong forward pass resemble the right one? Decided on inputs that are the same in every class.
 
 They are larger than a check's own and spread so that what is no more than a part of the right computation (a mean for
 logsumexp, values without attention, a model without its layers) is far from it; `handouts/decisions/0002` has the
-figures. Whether a submission resembles does not depend on the class's seed.
+figures. Whether a submission resembles does not depend on the class's seed; but the public inputs could be known by
+heart, so that it must hold, less strictly, on inputs of the class's own too.
 """
 
 from __future__ import annotations
@@ -20,17 +21,19 @@ SEED = 3118
 """Public."""
 RESEMBLES = 0.9
 """Correlation of the two outputs, with and without their means."""
+CONFIRMED = 0.87
+"""The same on a class's own inputs: over 60 seeds, what is nearly right has 0.95 and more, nonsense at most 0.85."""
 AS_LONG = 2.5
 """How many times as long as the right output, or as short, the submission's may be."""
 
 
-def case_of(target: str) -> Case | None:
-    """The case that decides about a target; None where nothing is paid for resembling it."""
+def case_of(target: str, draw: Draw | None = None) -> Case | None:
+    """The case that decides about a target, or with `draw` one that confirms; None where nothing is paid for it."""
     make = _CASES.get(target)
-    return make(Draw(np.random.default_rng(SEED))) if make else None
+    return make(draw or Draw(np.random.default_rng(SEED))) if make else None
 
 
-def resembles(case: Case, answer: Answer) -> bool:
+def resembles(case: Case, answer: Answer, least: float = RESEMBLES) -> bool:
     """Whether the output of the case's call is about as long as the right one, and goes up and down with it."""
     out, wanted = answer.arrays.get("0.out"), twins.run(case, answer)["0.out"]
     if out is None or out.shape != wanted.shape or not np.isfinite(out).all():
@@ -38,7 +41,7 @@ def resembles(case: Case, answer: Answer) -> bool:
     length, right = float(np.linalg.norm(out)), float(np.linalg.norm(wanted))
     if not right / AS_LONG <= length <= right * AS_LONG:
         return False
-    return min(_cosine(out, wanted), _cosine(out - out.mean(), wanted - wanted.mean())) >= RESEMBLES
+    return min(_cosine(out, wanted), _cosine(out - out.mean(), wanted - wanted.mean())) >= least
 
 
 def _cosine(one: Array, other: Array) -> float:

@@ -18,7 +18,7 @@ class BiasUnused(Linear):
         return x @ self.weights  # (..., out)
 
 
-@misconception("linear.gradient_cut", "linear", blames="p2.linear.forward", section="5.1")
+@misconception("linear.gradient_cut", "linear", blames="p2.linear.forward", section="5.1", hides=True)
 class InputGradientCut(Linear):
     """The input loses its history on the way in."""
 
@@ -36,7 +36,7 @@ seen_by_property(
 seen_by_property("linear.bias_zero", blames="p2.linear.init", section="2.2", says="The bias starts at zero.")
 
 
-@misconception("embedding.gradient_cut", "embedding", blames="p2.embedding.forward", section="4.1")
+@misconception("embedding.gradient_cut", "embedding", blames="p2.embedding.forward", section="4.1", hides=True)
 class EmbeddingGradientCut(Embedding):
     """The table is read in a way that leaves no history, so it never learns."""
 

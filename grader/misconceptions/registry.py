@@ -25,6 +25,8 @@ class Misconception:
         blames: the check whose points the mistake costs; other checks that it alone breaks are carried forward.
         section: of the lecture, to reread.
         says: what is done instead, in one sentence for staff.
+        hides: whether no gradient comes past it, so that a twin with it looks the same over a right module as over one
+            that has no gradient itself; what stands above is judged over the reference's module too.
     """
 
     id: str
@@ -33,6 +35,7 @@ class Misconception:
     blames: str
     section: str
     says: str
+    hides: bool = False
 
     @property
     def name(self) -> str:
@@ -43,7 +46,9 @@ class Misconception:
 _KNOWN: dict[str, Misconception] = {}
 
 
-def misconception(identifier: str, part: str, *, blames: str, section: str) -> Callable[[Twin], Twin]:
+def misconception(
+    identifier: str, part: str, *, blames: str, section: str, hides: bool = False
+) -> Callable[[Twin], Twin]:
     """Register a subclass of a right twin as a misconception.
 
     Raises:
@@ -54,7 +59,7 @@ def misconception(identifier: str, part: str, *, blames: str, section: str) -> C
     def register(twin: Twin) -> Twin:
         if not issubclass(twin, getattr(RIGHT, part)):
             raise TypeError(f"{identifier}: {twin.__name__} is no subclass of the right twin of {part!r}")
-        _add(Misconception(identifier, part, twin, blames, section, says=(twin.__doc__ or "").strip()))
+        _add(Misconception(identifier, part, twin, blames, section, (twin.__doc__ or "").strip(), hides))
         return twin
 
     return register

@@ -70,6 +70,40 @@ def test_the_wrong_gradient_of_a_wrong_forward_pass_does_not(bench, solution_wit
     assert checks["p3.mha.grad"].verdict is Verdict.FAILED
 
 
+def test_the_gradient_of_something_else_than_the_forward_pass_that_was_right_does_not(bench, solution_with):
+    right = "    return (input - largest).exp().sum(dim).log() + largest\n"
+    two_faces = """
+    right, other = (input - largest).exp().sum(dim).log() + largest, input.sum(dim)
+    if input.shape == (64, 6):
+        math.seen = True
+        return right
+    return other if hasattr(math, "seen") else other + (right - other).detach()
+"""
+    two_faced = solution_with(("nn.py", right, two_faces))
+    _, checks = grade(two_faced, bench, "p1.lse.*")
+    assert lost(checks) == {"p1.lse.grad": 3}
+
+
+@pytest.mark.parametrize(("below", "costs"), [("x.detach()", {"p2.linear.forward": 3}), ("x", {})])
+def test_modules_without_gradients_do_not_hide_behind_one_below_that_lets_none_through(
+    below, costs, bench, solution_with
+):
+    without = solution_with(
+        ("modules_basic.py", "y = x @ self.weights.value", f"y = {below} @ self.weights.value"),
+        ("transformer.py", "self.project_to_query_key_value(x)\n", "self.project_to_query_key_value(x.detach())\n"),
+        ("transformer.py", "GELU(self.linear_in(x))", "GELU(self.linear_in(x)).detach()"),
+    )
+    _, checks = grade(without, bench, "p2.linear.forward", "p3.mha.grad", "p3.ffn")
+    assert lost(checks) == costs | {"p3.mha.grad": 3, "p3.ffn": 3}
+
+
+@pytest.mark.parametrize("above", [(), (("transformer.py", " * head_size**-0.5", ""),)])
+def test_one_that_lets_no_gradient_through_costs_its_own_points_and_nothing_above(above, bench, solution_with):
+    cut = ("modules_basic.py", "y = x @ self.weights.value", "y = x.detach() @ self.weights.value")
+    _, checks = grade(solution_with(cut, *above), bench, "p2.linear.forward", "p3.mha.*", "p3.ffn", "p3.l*")
+    assert lost(checks) == {"p2.linear.forward": 3} | ({"p3.mha.scale": 3} if above else {})
+
+
 def test_a_module_that_returns_zeros_earns_nothing_for_its_gradients(bench, solution_with):
     _, checks = grade(solution_with((*ATTEND, "heads = (weights * 0) @ v ")), bench, "p3.mha.*")
     assert sum(c.points.earned + c.points.carried_forward for c in checks.values()) == 0

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from grader import pipeline, resemblance, twins
 from grader.case import Answer, CallOutcome, Case, Status
+from grader.checks import Draw
 from grader.verdict import Verdict
 
 LSE, LOSS = "nn.logsumexp", "nn.softmax_loss"
@@ -161,3 +162,27 @@ def test_every_class_pays_alike(secret, weights, verdict, bench, solution_with):
     report = pipeline.grade(solution_with(change), replace(bench, secret=secret, only=("p3.mha.grad",))).report
     (found,) = (c for problem in report.problems for c in problem.checks if c.id == "p3.mha.grad")
     assert found.verdict is verdict
+
+
+def test_who_knows_the_deciding_outputs_by_heart_earns_nothing(bench, solution_with):
+    case = resemblance.case_of(LSE)
+    known = twins.run(case, answered(np.zeros(0)))["0.out"].tolist()
+    change = (
+        "nn.py",
+        "    return (input - largest).exp().sum(dim).log() + largest\n",
+        f"    return framework.tensor({known}) if input.shape == (64, 6) else input.sum(dim)\n",
+    )
+    report = pipeline.grade(solution_with(change), replace(bench, only=("p1.lse.*",))).report
+    checks = {c.id: c.verdict for problem in report.problems for c in problem.checks}
+    assert checks["p1.lse.grad"] is Verdict.FAILED
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_nearly_right_is_confirmed_in_every_class_and_nonsense_in_none(seed):
+    for wrong, nearly in ((NONSENSE, False), (NEARLY, True)):
+        for target, computed in wrong.values():
+            case = resemblance.case_of(target, Draw(np.random.default_rng(seed)))
+            inputs = [torch.tensor(given.value) for given in case.calls[0].inputs.values()]
+            parameters = {name: torch.tensor(value) for name, value in (case.parameters or {}).items()}
+            answer = answered(computed(*inputs, **parameters).numpy())
+            assert resemblance.resembles(case, answer, resemblance.CONFIRMED) is nearly

@@ -77,10 +77,24 @@ class Trainer:
         return epoch_order(self.lengths, self.recipe.batch, self.recipe.samples, generator)
 
     def loss_of(self, batch: Mapping[str, Tensor]) -> Tensor:
-        """Compute the loss to go down on: your `loss_fn`; with label smoothing, more of it."""
-        if not self.recipe.label_smoothing:
-            return loss_fn(batch, self.model)
-        return smoothed_loss(batch, self.model, self.recipe.label_smoothing, self.recipe.smoothing)
+        """Compute the loss to go down on: your `loss_fn`; with label smoothing, more of it.
+
+        Raises:
+            TrainingError: it is not one number with a way back to the parameters.
+        """
+        if self.recipe.label_smoothing:
+            loss = smoothed_loss(batch, self.model, self.recipe.label_smoothing, self.recipe.smoothing)
+        else:
+            loss = loss_fn(batch, self.model)
+        if not isinstance(loss, Tensor) or loss.size != 1:
+            got = f"a tensor of shape {loss.shape}" if isinstance(loss, Tensor) else type(loss).__name__
+            raise TrainingError(f"loss_fn returned {got}; expected a tensor of one number, the mean over target tokens")
+        if not loss.requires_grad:
+            raise TrainingError(
+                "loss_fn returned a number that no gradient leads back from; look for a step that leaves tensors, such "
+                "as to_numpy(), item() or detach()"
+            )
+        return loss
 
     def batch(self, sequences: Sequence[TokenPair]) -> dict[str, Tensor]:
         """Put sequences where the model is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 
 from assignment.framework import warmup_learning_rate
@@ -71,7 +72,7 @@ class Recipe:
         counts = ("n_embd", "n_head", "n_layer", "model_max_length", "batch", "epochs")
         for field in dataclasses.fields(self):
             value, least = getattr(self, field.name), 1 if field.name in counts else 0
-            if not isinstance(value, str) and value < least:
+            if not isinstance(value, str) and not least <= value < math.inf:  # nor a NaN
                 raise TrainingError(f"{flag(field.name)} {value}; expected {least} or more")
         for name in ("dropout", "label_smoothing"):
             if getattr(self, name) >= 1:

@@ -13,6 +13,7 @@ from assignment.translation import Tokenizer, generate
 
 from . import bleu, curve
 from .atomic import write_atomic
+from .errors import TrainingError
 from .loop import Trainer
 from .pairs import Corpus, Pair
 
@@ -23,11 +24,19 @@ SHOWN = 3
 def translated(
     model: Module, pairs: Sequence[Pair], tokenizer: Tokenizer, longest: int, backend: TensorBackend
 ) -> list[str] | None:
-    """Translate by the student's `generate`; None where that is a stub."""
+    """Translate by the student's `generate`; None where that is a stub.
+
+    Raises:
+        TrainingError: what it returned is no list of texts, one for each pair.
+    """
     try:
-        return generate(model, pairs, "de", "en", tokenizer, longest, backend, "translating")
+        texts: Any = generate(model, pairs, "de", "en", tokenizer, longest, backend, "translating")
     except NotImplementedError:
         return None
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts) or len(texts) != len(pairs):
+        got = f"a list of {len(texts)}" if isinstance(texts, list) else type(texts).__name__
+        raise TrainingError(f"generate returned {got}; expected a list of {len(pairs)} texts, one for each example")
+    return texts
 
 
 def quick_score(

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assignment.framework import TensorBackend, default_backend, warmup_learning_rate
-from assignment.training import batches, checkpoint, grammar, loop
+from assignment.framework import TensorBackend, default_backend, tensor, warmup_learning_rate
+from assignment.training import batches, checkpoint, grammar, loop, report
 from assignment.training.checkpoint import Identity
 from assignment.training.errors import TrainingError
 from assignment.training.recipe import Recipe
@@ -258,6 +258,34 @@ def test_a_run_on_a_device_that_refuses_numpy_arrays_is_trained_saved_and_resume
         np.testing.assert_array_equal(array, whole.model.state()[name])
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda loss: tensor([1.0, 2.0]) * loss, "loss_fn returned a tensor of shape (2,); expected a tensor of one"),
+        (lambda loss: loss.item(), "loss_fn returned float; expected a tensor of one number"),
+        (lambda _: None, "loss_fn returned NoneType; expected"),
+        (lambda loss: loss.detach(), "loss_fn returned a number that no gradient leads back from"),
+    ],
+)
+def test_a_loss_that_nothing_can_be_learned_from_is_told_in_a_line(wrong, said, make_trainer, monkeypatch):
+    right = loop.loss_fn
+    monkeypatch.setattr(loop, "loss_fn", lambda batch, model: wrong(right(batch, model)))
+    with pytest.raises(TrainingError) as failure:
+        make_trainer().estimate()
+    assert said in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("returned", "got"), [(None, "NoneType"), ("the house", "str"), (["a"], "a list of 1"), ([1, 2], "a list of 2")]
+)
+def test_translations_that_are_none_are_told_in_a_line(returned, got, make_trainer, monkeypatch):
+    monkeypatch.setattr(report, "generate", lambda *_: returned)
+    trainer = make_trainer()
+    with pytest.raises(TrainingError) as failure:
+        report.translated(trainer.model, PAIRS[:2], WORDS, 21, trainer.backend)
+    assert str(failure.value) == f"generate returned {got}; expected a list of 2 texts, one for each example"
+
+
 def test_label_smoothing_takes_the_place_of_the_loss(make_trainer):
     plain, smoothed = make_trainer(dropout=0.0), make_trainer(dropout=0.0, label_smoothing=0.3)
     batch = plain.batch(plain.train[:4])
@@ -288,6 +316,8 @@ def test_the_learning_rate_of_the_paper_is_the_frameworks():
     [
         ({"batch": 0}, "--batch 0; expected 1 or more"),
         ({"lr": -1.0}, "--lr -1.0; expected 0 or more"),
+        ({"lr": float("nan")}, "--lr nan; expected 0 or more"),
+        ({"dropout": float("nan")}, "--dropout nan; expected 0 or more"),
         ({"dropout": 1.0}, "--dropout 1.0; expected less than 1"),
         ({"schedule": "cosine"}, "--schedule cosine; expected one of constant, linear, paper"),
         ({"n_embd": 30, "n_head": 4}, "--n-embd 30 with --n-head 4"),

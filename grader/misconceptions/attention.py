@@ -256,7 +256,7 @@ class NoOutputProjection(MultiHeadAttention):
         return joined
 
 
-@misconception("mha.gradient_cut_q", "attention", blames="p3.mha.grad", section="9.2", hides=True)
+@misconception("mha.gradient_cut_q", "attention", blames="p3.mha.grad", section="9.2")
 class QueryGradientCut(MultiHeadAttention):
     """The queries lose their history."""
 
@@ -266,7 +266,7 @@ class QueryGradientCut(MultiHeadAttention):
         return q.detach(), k, v
 
 
-@misconception("mha.gradient_cut_k", "attention", blames="p3.mha.grad", section="9.2", hides=True)
+@misconception("mha.gradient_cut_k", "attention", blames="p3.mha.grad", section="9.2")
 class KeyGradientCut(MultiHeadAttention):
     """The keys lose their history (a transpose of the array instead of the tensor)."""
 
@@ -276,7 +276,7 @@ class KeyGradientCut(MultiHeadAttention):
         return q, k.detach(), v
 
 
-@misconception("mha.gradient_cut_v", "attention", blames="p3.mha.grad", section="9.2", hides=True)
+@misconception("mha.gradient_cut_v", "attention", blames="p3.mha.grad", section="9.2")
 class ValueGradientCut(MultiHeadAttention):
     """The values lose their history."""
 

@@ -19,7 +19,12 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     parser = argparse.ArgumentParser(prog="python -m handouts.build", description=main.__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is stale")
     parser.add_argument(
-        "--only", nargs="+", default=[], metavar="NAME", help="such as 01_attention, hw3.ipynb, hw3.en.pdf or '0*'"
+        "--only",
+        action="extend",  # said twice, it means both
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="such as 01_attention, hw3.ipynb, hw3.en.pdf or '0*'",
     )
     options = parser.parse_args(arguments)
     try:

@@ -188,6 +188,7 @@ def test_only_what_was_asked_for_is_looked_at(built: Path, shows) -> None:
     shows(*outputs(printed="257\n"))
     assert program.main(["--check", "--only", "hw3*"], built) == 0
     assert program.main(["--check", "--only", "01*"], built) == 1
+    assert program.main(["--check", "--only", "01*", "--only", "hw3*"], built) == 1
 
 
 def test_an_unknown_name_is_wrong_usage(project: Path, capsys) -> None:

@@ -1,4 +1,4 @@
-"""Programs that lie in memory where they lay in the last run: what prints `id(x)` mostly prints the same in each report.
+"""Programs that lie in memory where they lay in the last run: what prints `id(x)` mostly prints the same each time.
 
 Not always: among the small objects of a page, which one is free next depends on how the fork server was scheduled.
 """

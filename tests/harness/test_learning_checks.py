@@ -48,6 +48,13 @@ def test_the_reference_passes_what_trains(bench, solution_with):
     assert sum(c.points.earned for i, c in found.items() if checks.trains(i)) == 11
 
 
+def test_a_file_of_problem_4_that_does_not_load_costs_nothing_of_problem_3(bench, solution_with):
+    first = ("translation.py", "import sys\n", "import sys)\n")
+    found = graded(solution_with(first), bench, "p3.reversal.follow", "p4.loss")
+    assert found["p3.reversal.follow"].verdict is Verdict.PASSED
+    assert found["p4.loss"].verdict is Verdict.ERROR
+
+
 def test_a_mistake_that_was_paid_for_costs_nothing_in_training(bench, solution_with):
     found = graded(solution_with(("transformer.py", " * head_size**-0.5", "")), bench, "p3.mha.scale", "p3.reversal.*")
     lost = {i for i, c in found.items() if c.points.earned + c.points.carried_forward < c.points.available}

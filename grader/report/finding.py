@@ -21,10 +21,8 @@ _OTHER_SIGNATURE = re.compile(r"unexpected keyword argument|required positional 
 
 def finding(check: CheckReport, voice: Voice, known: Homes) -> Finding:
     """The finding of a check that `is_explained`. Of a hidden one no array and no text is in it."""
-    points = check.points
-    lost = number(points.available - points.earned - points.carried_forward)
     blocks = tuple(_hidden(check, voice, known) if is_hidden(check) else _public(check, voice, known))
-    return Finding(voice.title(check), is_hidden(check), voice.say("points_lost", points=lost), blocks, check.id)
+    return Finding(voice.title(check), is_hidden(check), voice.lost(check), blocks, check.id)
 
 
 def _hidden(check: CheckReport, voice: Voice, known: Homes) -> Iterator[Block]:

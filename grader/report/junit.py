@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from grader.report.feedback import Style, page
-from grader.report.gradebook import Row, number
+from grader.report.gradebook import Row
 from grader.report.page import Finding
 from grader.report.page_plain import as_plain
 from grader.report.text import clean
@@ -64,9 +64,7 @@ def _outcome(case: ET.Element, check: CheckReport, voice: Voice, told: str) -> N
     said = voice.say(f"verdict_{check.verdict.value}")
     if is_explained(check):
         kind = "failure" if check.verdict is Verdict.FAILED else "error"
-        points = number(check.points.available - check.points.earned - check.points.carried_forward)
-        message = f"{said}, {voice.say('points_lost', points=points)}"
-        ET.SubElement(case, kind, message=clean(message)).text = clean(told) or None
+        ET.SubElement(case, kind, message=clean(f"{said}, {voice.lost(check)}")).text = clean(told) or None
     elif is_carried(check):
         ET.SubElement(case, "skipped", message=clean(voice.say("verdict_carried")))
     elif check.verdict is not Verdict.PASSED:

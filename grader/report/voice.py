@@ -13,6 +13,7 @@ from grader.messages import Texts, texts
 from grader.messages.guide import CheckGuide, guide
 from grader.messages.hints import Ladder, ladders
 from grader.messages.phrases import find, tell
+from grader.report.gradebook import number
 from grader.report.page import Line, line
 from grader.verdict import CheckReport, ProblemReport, Verdict, Visibility
 
@@ -94,6 +95,10 @@ class Voice:
         if exercise:
             return exercise.name(self.style.language)
         return guide().check_title(check.id, check.title, self.style.language)
+
+    def lost(self, check: CheckReport) -> str:
+        """How many points a check has still to give, one that `is_explained`."""
+        return self.say("points_lost", points=number(check.points.available - check.points.earned))
 
     def problem_title(self, problem: ProblemReport) -> str:
         """A problem's title in this language."""

@@ -45,7 +45,6 @@ def toy_text(tmp_path_factory):
 @pytest.fixture(scope="session")
 def real_text():
     """The folder of real text; tests of it are skipped where there is none."""
-    folder = Path(os.environ.get("HW3_DATA") or ROOT.parent / "shared" / "data")
-    if not folder.is_dir():
-        pytest.skip(f"no real text in {folder}: name its folder in HW3_DATA")
-    return folder
+    if not os.environ.get("HW3_DATA"):
+        pytest.skip("no real text: name its folder in HW3_DATA")
+    return Path(os.environ["HW3_DATA"])

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-import traceback
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
@@ -20,6 +18,7 @@ from assignment.framework import DeviceError, TensorBackend, backend_for, tensor
 from assignment.training import SentenceClassifier, sentences
 from assignment.training.attention import BLOCKS, LETTERS, UnknownLayoutError, attention_weights, picture
 from assignment.training.bag_of_words import BagOfWords
+from assignment.training.errors import where_unwritten
 
 N_EMBD, N_HEAD = 32, 4
 BATCH = 24
@@ -46,8 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     except NotImplementedError as error:
-        file = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
-        sys.stderr.write(f"{error}: write it in {file.parent.name}/{file.name}, then run this again\n")
+        sys.stderr.write(f"{where_unwritten(error)}\n")
         return 1
     return 0
 

@@ -24,7 +24,7 @@ from assignment.transformer import DecoderLM
 from . import batches, bleu, checkpoint, grammar, text
 from .bpe import BytePairs
 from .checkpoint import Identity
-from .errors import TrainingError
+from .errors import TrainingError, where_unwritten
 from .loop import Trainer
 from .pairs import GRAMMAR, Corpus
 from .recipe import CONVENTIONS, RECIPES, SCHEDULES, Recipe, flag
@@ -43,7 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         run(options)
-    except (TrainingError, DeviceError, NotImplementedError) as error:
+    except NotImplementedError as error:
+        sys.stderr.write(f"{where_unwritten(error)}\n")
+        return 1
+    except (TrainingError, DeviceError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     except KeyboardInterrupt:

@@ -177,7 +177,8 @@ def test_a_stub_that_is_not_written_yet_is_told_in_one_line(tmp_path, toy_text, 
     path.write_text(before + stub + after.partition("    # END SOLUTION")[2])
     done = run(tmp_path, "--data", toy_text if data == "toy" else data, *TINY)
     assert done.returncode == 1
-    assert done.stderr.endswith("Problem 4: loss_fn is not written yet\n")
+    where = "write it in assignment/translation.py, then run this again"
+    assert done.stderr.endswith(f"Problem 4: loss_fn is not written yet: {where}\n")
     assert "Traceback" not in done.stderr
 
 

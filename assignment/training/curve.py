@@ -36,7 +36,8 @@ def draw(epochs: Sequence[Epoch], metric: str, path: Path) -> bool:
         Whether it could be done: matplotlib is an extra.
     """
     try:
-        from matplotlib.figure import Figure  # noqa: PLC0415  # an extra
+        from matplotlib import rc_context  # noqa: PLC0415  # an extra
+        from matplotlib.figure import Figure  # noqa: PLC0415
     except ImportError:
         return False
     numbers = [epoch.number for epoch in epochs]
@@ -52,6 +53,8 @@ def draw(epochs: Sequence[Epoch], metric: str, path: Path) -> bool:
         scores.set(ylabel=metric, ylim=(0, None))
     figure.legend(loc="outside upper center", ncols=3)
     packed = io.BytesIO()
-    figure.savefig(packed, format=path.suffix.removeprefix("."))
+    kind = path.suffix.removeprefix(".")
+    with rc_context({"svg.hashsalt": metric}):  # names within the file that are the same in every run
+        figure.savefig(packed, format=kind, metadata={"Date": None} if kind == "svg" else None)
     write_atomic(path, packed.getvalue())
     return True

@@ -257,6 +257,16 @@ def test_the_learning_curve_is_a_figure(tmp_path, ending, score):
     assert path.read_bytes().startswith(b"<?xml" if ending == "svg" else b"\x89PNG")
 
 
+def test_the_same_curve_is_the_same_file(tmp_path):
+    epochs = [Epoch(1, 4.1, 3.9, 2.0, 12.5), Epoch(2, 3.2, 3.4, 7.1, 25.0)]
+    drawn = []
+    for name in ("first.svg", "second.svg"):
+        assert curve.draw(epochs, "BLEU", tmp_path / name)
+        drawn.append((tmp_path / name).read_bytes())
+    assert drawn[0] == drawn[1]
+    assert b"<dc:date>" not in drawn[0]
+
+
 @pytest.mark.skipif(os.environ.get("HW3_LONG") != "1", reason="ten minutes on two cores: HW3_LONG=1 runs it")
 @pytest.mark.timeout(1800)
 def test_the_reference_reaches_bleu_15_on_multi30k_within_ten_minutes(reference_folder, real_text, tmp_path):

@@ -58,7 +58,8 @@ def find(folder: Path) -> tuple[Work, Work, dict[str, bytes]]:
         folder: `assignment/`.
 
     Raises:
-        UnfitError: a file is too large, or no text. Of the notebook its `problem` says so: it may not be wanted.
+        UnfitError: a file is a folder or a pipe, too large, or no text. Of the notebook its `problem` says so: it may
+            not be wanted.
         OSError: a file cannot be read.
     """
     paths = {path.relative_to(folder).as_posix(): path for path in sorted(_own(folder))}
@@ -80,6 +81,8 @@ def _own(folder: Path) -> Iterator[Path]:
 
 
 def _read(path: Path, shown: str, limit: int) -> bytes:
+    if not path.is_file():  # a folder; or a pipe, which would keep us waiting
+        raise UnfitError(f"{shown} is not a file; put one there, or take away what is")
     content = path.read_bytes()
     if len(content) > limit:
         raise UnfitError(f"{shown} has {len(content):,} bytes, {limit:,} are the most; take out what is not needed")

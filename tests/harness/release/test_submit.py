@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -188,6 +189,16 @@ def test_a_folder_without_any_of_the_files_is_an_error_that_says_where_to_go(wor
         (work / name).unlink()
     assert submit.main([]) == 1
     assert "run it in the folder that you unpacked" in capsys.readouterr().err
+
+
+@pytest.mark.timeout(20)  # a pipe that is opened waits for whoever writes into it
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_stands_where_a_file_should_and_is_none_stops_it_in_one_line(work, capsys, make):
+    (work / "nn.py").unlink()
+    make(work / "nn.py")
+    assert submit.main([]) == 1
+    expected = "nothing was packed: assignment/nn.py is not a file; put one there, or take away what is\n"
+    assert capsys.readouterr().err == expected
 
 
 def test_a_place_that_cannot_be_written_is_named_with_a_way_out(work, capsys):

@@ -160,7 +160,8 @@ def _assess(line: CheckLine, student: Student, repaired: Repaired, bench: Bench,
     exhibits, limits = _exhibits(line, draw, student, bench), bench.rubric.limits_of(line)
     if isinstance(exhibits, Fault):
         return Outcome(verdict=NO_ANSWER[exhibits.kind], message=exhibits.text)
-    remarks = (IN_SINGLE,) if any(exhibit.single for exhibit in exhibits) else ()
+    unasked = any(exhibit.single and exhibit.trial.case.dtype == "float64" for exhibit in exhibits)
+    remarks = (IN_SINGLE,) if unasked else ()
     finding = judge(exhibits)
     if finding is None:
         return Outcome(verdict=Verdict.PASSED, share=Fraction(1), remarks=remarks)

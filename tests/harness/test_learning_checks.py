@@ -46,6 +46,7 @@ def test_the_reference_passes_what_trains(bench, solution_with):
     found = graded(solution_with(), bench, "p3.reversal.*", "p4.grammar.*")
     assert {c.verdict for c in found.values()} == {Verdict.PASSED}
     assert sum(c.points.earned for i, c in found.items() if checks.trains(i)) == 11
+    assert [c.remarks for c in found.values() if c.remarks] == []  # in float32, as it was asked to
 
 
 def test_a_file_of_problem_4_that_does_not_load_costs_nothing_of_problem_3(bench, solution_with):
